@@ -2,12 +2,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ramus_core::body::{Body, human_text, json, said};
+use ramus_core::body::{RecordBody, classify_user_text, human_text, json};
 
 fuzz_target!(|data: &[u8]| {
-    let _ = Body::parse(data);
+    let _ = RecordBody::parse(data);
     let text = json::unescape(data);
-    said(&text);
+    classify_user_text(&text);
     human_text(&text);
     assert!(json::unescape_prefix(data, 20).chars().count() <= 20);
 });

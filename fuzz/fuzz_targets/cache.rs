@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
-use ramus_core::resume::Rule;
-use ramus_store::index::Index;
-use ramus_store::place::Place;
-use ramus_store::survey::survey;
+use ramus_core::resume::ResumeRule;
+use ramus_store::cache::HistoryCache;
+use ramus_store::claude_dir::ClaudeDirs;
+use ramus_store::survey::survey_files;
 
 /// A session that can be recognised, its cache as it should be, and what is told of it.
 struct Known {
@@ -19,9 +19,9 @@ struct Known {
     told: String,
 }
 
-fn tell(claude: &Path, index: &Index) -> String {
-    let Ok(place) = Place::open(vec![claude.to_owned()]) else { return String::new() };
-    let found = survey(index, place.projects(), Rule::Client, &|_| {});
+fn tell(claude: &Path, index: &HistoryCache) -> String {
+    let Ok(place) = ClaudeDirs::open(vec![claude.to_owned()]) else { return String::new() };
+    let found = survey_files(index, place.list_projects(), ResumeRule::Client, &|_| {});
     let sessions = found.projects.iter().flat_map(|project| &project.sessions);
     sessions.map(|session| format!("{:?}\n", session.digest)).collect()
 }
@@ -52,8 +52,8 @@ fn known() -> &'static Known {
         }
         // What changed a moment ago is not remembered.
         std::thread::sleep(Duration::from_millis(2_200));
-        let told = tell(&claude, &Index::none());
-        assert_eq!(tell(&claude, &Index::at(&cache)), told);
+        let told = tell(&claude, &HistoryCache::disabled());
+        assert_eq!(tell(&claude, &HistoryCache::in_dir(&cache)), told);
         let packs = packs(&cache).into_iter();
         let packs = packs.filter_map(|path| Some((path.clone(), std::fs::read(path).ok()?)));
         Known { packs: packs.collect(), claude, cache, told }
@@ -69,5 +69,5 @@ fuzz_target!(|data: &[u8]| {
         let spoiled = [&pack[..kept], bytes].concat();
         let _ = std::fs::write(path, spoiled);
     }
-    assert_eq!(tell(&known.claude, &Index::at(&known.cache)), known.told);
+    assert_eq!(tell(&known.claude, &HistoryCache::in_dir(&known.cache)), known.told);
 });

@@ -6,13 +6,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use libfuzzer_sys::fuzz_target;
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 use ramus_core::time::Time;
-use ramus_store::State;
-use ramus_store::apply::{apply, recover, set_aside};
+use ramus_store::StateDir;
+use ramus_store::apply::{apply_plan, recover_operations, set_aside_unfinished};
 use ramus_store::journal::Journal;
-use ramus_store::place::Place;
-use ramus_store::plan::{self, Plan, Subject};
+use ramus_store::claude_dir::ClaudeDirs;
+use ramus_store::plan::{self, WritePlan, SessionContext};
 use ramus_store::undo;
 
 const ID: &str = "11111111-0000-4000-8000-000000000001";
@@ -34,8 +34,8 @@ impl Home {
         self.claude().join("projects/-app").join(format!("{ID}.jsonl"))
     }
 
-    fn state(&self) -> State {
-        State::new(self.dir.path().join("state"))
+    fn state(&self) -> StateDir {
+        StateDir::new(self.dir.path().join("state"))
     }
 
     fn journal(&self) -> PathBuf {
@@ -43,14 +43,15 @@ impl Home {
     }
 
     /// Plans something for the session, if it is there.
-    fn plan(&self, work: impl FnOnce(Subject<'_>) -> Option<Plan>) -> Option<Plan> {
-        let place = Place::open(vec![self.claude()]).ok()?;
-        let project = place.projects().projects.into_iter().next()?;
+    fn plan(&self, work: impl FnOnce(SessionContext<'_>) -> Option<WritePlan>) -> Option<WritePlan> {
+        let place = ClaudeDirs::open(vec![self.claude()]).ok()?;
+        let project = place.list_projects().projects.into_iter().next()?;
         let file = project.files.iter().find(|file| file.id == ID)?;
-        let history = ramus_store::from_jsonl(&file.path, Rule::Client).ok()?;
+        let history = ramus_store::from_jsonl(&file.path, ResumeRule::Client).ok()?;
         let root = self.claude();
         let (dir, files) = (&*project.dir, &*project.files);
-        work(Subject { root: Some(&root), dir, files, file, history: &history, title: "t" })
+        let (title, short_id) = ("t", &ID[..8]);
+        work(SessionContext { root: Some(&root), dir, files, file, history: &history, title, short_id })
     }
 }
 
@@ -67,22 +68,22 @@ fuzz_target!(|data: &[u8]| {
         let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
         match pair[0] % 10 {
             0 | 1 => {
-                let plan = home.plan(|subject| plan::rename(subject, "x", now).ok());
-                plan.map(|plan| apply(&home.state(), &plan, true, now));
+                let plan = home.plan(|subject| plan::plan_rename(subject, "x", now).ok());
+                plan.map(|plan| apply_plan(&home.state(), &plan, true, now));
             }
             2 => {
-                let plan = home.plan(|subject| plan::trash(subject).ok());
-                plan.map(|plan| apply(&home.state(), &plan, true, now));
+                let plan = home.plan(|subject| plan::plan_trash(subject).ok());
+                plan.map(|plan| apply_plan(&home.state(), &plan, true, now));
             }
             3 => {
                 let journal = Journal::read(&home.state()).expect("because it can be read");
-                let plan = undo::undo(&journal, None, &[home.claude()]).ok();
-                plan.map(|plan| apply(&home.state(), &plan, true, now));
+                let plan = undo::plan_undo(&journal, None, &[home.claude()]).ok();
+                plan.map(|plan| apply_plan(&home.state(), &plan, true, now));
             }
             4 => {
                 let journal = Journal::read(&home.state()).expect("because it can be read");
-                let plan = undo::restore(&journal, ID, None, &[home.claude()]).ok();
-                plan.map(|plan| apply(&home.state(), &plan, true, now));
+                let plan = undo::plan_restore(&journal, ID, None, &[home.claude()]).ok();
+                plan.map(|plan| apply_plan(&home.state(), &plan, true, now));
             }
             5 => {
                 wrote += 1;
@@ -100,14 +101,14 @@ fuzz_target!(|data: &[u8]| {
                 let _ = fs::write(home.journal(), &text[..len]);
             }
             8 => {
-                let _ = set_aside(&home.state());
+                let _ = set_aside_unfinished(&home.state());
             }
             _ => {
-                let _ = recover(&home.state());
+                let _ = recover_operations(&home.state());
             }
         }
     }
-    recover(&home.state()).expect("because the journal can be read");
+    recover_operations(&home.state()).expect("because the journal can be read");
     let mut all = Vec::new();
     let mut open = vec![home.dir.path().to_owned()];
     while let Some(dir) = open.pop() {

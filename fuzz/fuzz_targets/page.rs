@@ -9,9 +9,9 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode, header};
 use libfuzzer_sys::fuzz_target;
 use ramus_app::Workspace;
-use ramus_core::resume::Rule;
-use ramus_store::place::Place;
-use ramus_web::{State, Token, app};
+use ramus_core::resume::ResumeRule;
+use ramus_store::claude_dir::ClaudeDirs;
+use ramus_web::{AccessToken, ServerState, app_router};
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
 
@@ -68,7 +68,7 @@ const SESSION: &str = concat!(
 
 struct Known {
     runtime: Runtime,
-    state: Arc<State>,
+    state: Arc<ServerState>,
     session: PathBuf,
 }
 
@@ -81,11 +81,11 @@ fn known() -> &'static Known {
         std::fs::create_dir_all(&project).expect("because there is a scratch directory");
         let session = project.join(format!("{ID}.jsonl"));
         std::fs::write(&session, SESSION).expect("because the directory was just made");
-        let place = Place::open(vec![claude]).expect("because it was just made");
-        let own = ramus_store::State::new(home.join("state"));
-        let workspace = Workspace::for_serving(place, Rule::Client, own);
+        let place = ClaudeDirs::open(vec![claude]).expect("because it was just made");
+        let own = ramus_store::StateDir::new(home.join("state"));
+        let workspace = Workspace::for_serving(place, ResumeRule::Client, own);
         let hosts = vec!["h:1".to_owned()];
-        let state = Arc::new(State::new(workspace, Token::new("teapot"), hosts, |_| {}));
+        let state = Arc::new(ServerState::new(workspace, AccessToken::new("teapot"), hosts, |_| {}));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Known { runtime: runtime.expect("because there are threads"), state, session }
     })
@@ -147,7 +147,7 @@ fuzz_target!(|data: &[u8]| {
     let Some(request) = request(data) else { return };
     let asked = format!("{} {}", request.method(), request.uri());
     known.runtime.block_on(async {
-        let Ok(response) = app(known.state.clone()).oneshot(request).await;
+        let Ok(response) = app_router(known.state.clone()).oneshot(request).await;
         let status = response.status();
         let kind = response.headers().get(header::CONTENT_TYPE).cloned();
         let bytes = to_bytes(response.into_body(), usize::MAX).await.expect("because it ends");

@@ -22,24 +22,24 @@ export type Request = Pick<Wanted, "what"> & Partial<Wanted>;
 export type How = Pick<Wanted, "leaves" | "strategy" | "title">;
 
 const TITLES: Record<Action, string> = {
-  goto: "Go on from here",
+  goto: "Resume from here",
   fork: "Fork from here",
   rename: "Rename",
   trash: "Move to the trash",
   undo: "Undo",
-  restore: "Bring back",
+  restore: "Restore",
   merge: "Merge into a new session",
-  "restore-files": "Put the files back",
+  "restore-files": "Restore the files",
 };
 const DO: Record<Action, string> = {
-  goto: "Go here",
+  goto: "Resume from here",
   fork: "Fork",
   rename: "Rename",
   trash: "Move to the trash",
   undo: "Undo",
-  restore: "Bring back",
+  restore: "Restore",
   merge: "Merge",
-  "restore-files": "Put them back",
+  "restore-files": "Restore them",
 };
 
 export function Act({
@@ -116,7 +116,7 @@ export function Act({
               {text}
             </p>
           ))}
-          <p class="hush">It can be undone in the log.</p>
+          <p class="hush">You can undo it in the log.</p>
         </div>
       )}
       <div class="buttons">
@@ -172,11 +172,13 @@ function Outline({
               </li>
             ))}
           </ul>
-          <p>What shall the merged conversation say about them at its end? Files on disk are not touched.</p>
+          <p>
+            Which version should the note at the end of the merged conversation give? Files on disk are not changed.
+          </p>
           {[
             ["ours", "what the first one left holds"],
             ["theirs", "what the last one left holds"],
-            ["keep-both", "all of it, to be put together later"],
+            ["keep-both", "all versions, to be combined later"],
           ].map(([value, words]) => (
             <label key={value} class="check">
               <input
@@ -208,7 +210,7 @@ function Changes({ files }: { files: FilesView }) {
             <code>{one.path}</code>
             <span class="facts">{one.how}</span>
           </summary>
-          {one.html ? <Html html={one.html} class="pieces" /> : <p class="hush">It is no text.</p>}
+          {one.html ? <Html html={one.html} class="pieces" /> : <p class="hush">Not a text file.</p>}
         </details>
       ))}
       {files.left.map((one) => (
@@ -221,9 +223,9 @@ function Changes({ files }: { files: FilesView }) {
 }
 
 const STRATEGIES: [string, string, string][] = [
-  ["append", "One after the other", "what each has of its own, whole"],
+  ["append", "One after the other", "all messages of each"],
   ["interleave", "By time", "exchange by exchange, as they were written"],
-  ["digest", "In short", "the first whole, the others as one message that sums them up"],
+  ["digest", "Digest", "the first in full, the others as a summary"],
 ];
 
 /** Asks how conversations are merged. */
@@ -259,7 +261,7 @@ export function Merge({
           ))}
         </ol>
         <fieldset>
-          <legend>How</legend>
+          <legend>Strategy</legend>
           {STRATEGIES.map(([value, name, what]) => (
             <label key={value} class="check">
               <input

@@ -38,11 +38,11 @@ export function Agent({ id, of }: { id: string; of: string }) {
     return () => stop.abort();
   }, [told?.leaf, told?.count, wanted, to]);
   if (path.error) return <Failure error={path.error} again={path.again} />;
-  if (!told) return <Waiting what="Reading what the agent did" />;
+  if (!told) return <Waiting what="Loading the agent transcript" />;
   const where = { session, leaf: told.leaf };
   const rest = told.count - to;
   return (
-    <section class="agent-in" aria-label="What the agent did">
+    <section class="agent-in" aria-label="Agent transcript">
       {views.map((view, index) => (
         <Turn
           key={`${view.at}-${view.i}`}

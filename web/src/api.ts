@@ -6,7 +6,19 @@ import { headers, noteLink } from "./link";
 // What is answered, by the names that the page uses.
 export type {
   Action,
+  AgentSpan,
+  AgentSpans,
+  Annotated,
+  AnnotatedTarget as Annotation,
+  BlockRow,
+  DailyRow,
+  DailyUsage,
+  ExchangeView as Exchange,
+  Exchanges,
+  TaskView as Task,
   Amounts,
+  ArchivedView as Archived,
+  ArchivingView as Archiving,
   Conversation,
   Detail,
   DiffSpent,
@@ -49,8 +61,10 @@ export interface Progress {
   of: number;
   found: number;
   shown: number;
+  /** What else a reader should know, at the end. */
+  notes?: string[];
 }
-/** Any answer that is not the one that was asked for. */
+/** Any answer that is not the requested one. */
 interface Trouble {
   error?: string;
   hint?: string;
@@ -83,8 +97,8 @@ export function query(values: Record<string, string | number | boolean | undefin
 
 const SILENT = () =>
   new Refused(
-    "The server does not answer",
-    "It may have been stopped: `ramus serve` starts it again. This page goes on by itself then.",
+    "No answer from the server",
+    "It may have stopped. Run `ramus serve` to start it again; this page then reconnects.",
     0,
   );
 

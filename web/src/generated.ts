@@ -1,9 +1,28 @@
 // Written from the types of the server by `UPDATE_TYPES=1 cargo nextest run --workspace -E 'test(types_of_the_page)'`.
 
 /**
- * What the page can ask for.
+ * A change that the web app can request.
  */
 export type Action = "fork" | "goto" | "merge" | "rename" | "restore" | "restore-files" | "trash" | "undo";
+
+/**
+ * When an agent worked.
+ */
+export type AgentSpan = {
+/**
+ * What opens it, without `agent-`.
+ */
+id: string, words: string,
+/**
+ * How many agents are between it and the session.
+ */
+depth: number, records: number, started: string | null, ended: string | null,
+/**
+ * The position of the call that started it, if that is on the path.
+ */
+at: number | null, };
+
+export type AgentSpans = { agents: Array<AgentSpan>, };
 
 export type Amounts = { messages: number, input: number, output: number, cache_read: number, cache_write_5m: number, cache_write_1h: number,
 /**
@@ -18,6 +37,50 @@ unpriced_tokens: number,
  * Part of `output`, where the client wrote it down.
  */
 thinking: number, fast_messages: number, web_searches: number, web_fetches: number, };
+
+/**
+ * Pins, tags and notes.
+ */
+export type Annotated = { annotations: Array<AnnotatedTarget>, };
+
+/**
+ * What a person put on a session or on one of its messages.
+ */
+export type AnnotatedTarget = {
+/**
+ * The session's id; that of an agent begins with `agent-`.
+ */
+session: string,
+/**
+ * The message's uuid. `None`: the session itself.
+ */
+message: string | null, pinned: boolean, tags: Array<string>, note: string | null,
+/**
+ * When it was changed last.
+ */
+changed: string | null, };
+
+export type ArchivedView = {
+/**
+ * What was done.
+ */
+words: string, };
+
+export type ArchivingView = {
+/**
+ * What would be done, a sentence each.
+ */
+sentences: Array<string>,
+/**
+ * How many files are not archived as they are now.
+ */
+files: number, };
+
+export type BlockRow = {
+/**
+ * The day on which it begins, in the zone of the report.
+ */
+day: string, start: string, end: string, messages: number, tokens: number, cost_usd: number | null, };
 
 export type ByBranch = { active: Amounts, abandoned: Amounts, };
 
@@ -86,7 +149,7 @@ export type BySession = { session: string, project: string, title: string | null
  */
 agents_cost_usd: number,
 /**
- * Part of it that lies on abandoned branches.
+ * The part on abandoned branches.
  */
 abandoned_cost_usd: number, messages: number, input: number, output: number, cache_read: number, cache_write_5m: number, cache_write_1h: number,
 /**
@@ -125,7 +188,7 @@ export type CallView = {
  */
 n: number,
 /**
- * `run`, `read`, `edit`, `write`, `grep`, …: what the page draws a sign for.
+ * `run`, `read`, `edit`, `write`, `grep`, …: selects the icon.
  */
 tool: string, name: string, subject: string, outcome: string, failed: boolean, running: boolean, agent?: string, };
 
@@ -138,7 +201,7 @@ html: string, };
 export type Changed = { session: string, agent: boolean, owner: string | null, };
 
 /**
- * A session by the client's own count, beside ours.
+ * A session as the client counts it, next to our count.
  */
 export type Client = { session: string, title: string | null, client_cost_usd: number, cost_usd: number,
 /**
@@ -164,7 +227,7 @@ export type Conversation = { session: string,
  */
 file: string, n: number, leaf: string, status: "active" | "abandoned", resumes: boolean, draft: boolean, why: string, title: string | null,
 /**
- * What tells it from the other conversations of its session.
+ * What distinguishes it from the other conversations of its session.
  */
 branch_title: string | null,
 /**
@@ -173,7 +236,42 @@ branch_title: string | null,
 prompt: string | null, fork_point: string | null, fork_kind: string | null, messages: number, records: number, compactions: number, last_active: string | null, };
 
 /**
- * A session, as its own file tells.
+ * What one model used in one session on one day, on active or abandoned branches, in sub-agents or not.
+ */
+export type DailyRow = {
+/**
+ * `None`: the messages have no time.
+ */
+day: string | null,
+/**
+ * Its index in `sessions`.
+ */
+session: number,
+/**
+ * Its index in `models`.
+ */
+model: number, abandoned: boolean, agent: boolean, messages: number, input: number, output: number, cache_read: number, cache_write: number, cost_usd: number | null,
+/**
+ * Tokens that are not in the cost, because their model has no known price.
+ */
+unpriced_tokens: number, };
+
+export type DailyUsage = {
+/**
+ * The time zone that days are of.
+ */
+zone: string, prices: Prices, models: Array<string>, projects: Array<UsageProject>, sessions: Array<UsageSession>,
+/**
+ * They add up to everything.
+ */
+rows: Array<DailyRow>,
+/**
+ * The five-hour blocks in which something was used, the earliest first.
+ */
+blocks: Array<BlockRow>, };
+
+/**
+ * A session, as read from its own file.
  */
 export type Detail = { id: string, project: string, title: string | null, cwd: string | null, git_branch: string | null, version: string | null, bytes: number, records: number, messages: number, forks: number, compactions: number, started: string | null, last_active: string | null, resume: Resume | null, conversations: Array<Conversation>,
 /**
@@ -181,17 +279,21 @@ export type Detail = { id: string, project: string, title: string | null, cwd: s
  */
 parent: string | null, forked_from: [string, string] | null,
 /**
+ * It is being written to.
+ */
+live: boolean,
+/**
  * Changes when the file does.
  */
 stamp: string, };
 
 export type DiffChange = { changed: boolean, added: number, removed: number,
 /**
- * Whether it is known what the file holds in the end.
+ * Whether the final content of the file is known.
  */
 known: boolean,
 /**
- * What it holds in the end; `null`: not known, or there is no file.
+ * Its final content; `null` if unknown or if there is no file.
  */
 content: string | null, };
 
@@ -212,7 +314,7 @@ export type DiffFile = { path: string, a: DiffChange, b: DiffChange,
 differs: boolean | null, };
 
 /**
- * One of the two; the numbers are of what it has alone.
+ * One of the two sides; the counts cover only what it does not share.
  */
 export type DiffSide = { session: string, leaf: string, status: string,
 /**
@@ -226,7 +328,7 @@ agents: number, started: string | null, ended: string | null, duration_ms: numbe
 
 export type DiffSpent = { messages: number, input: number, output: number, cache_read: number, cache_write_5m: number, cache_write_1h: number,
 /**
- * For the models whose price is known; `null`: for none of them.
+ * For the models with a known price; `null` if there is none.
  */
 cost_usd: number | null,
 /**
@@ -243,7 +345,7 @@ export type DiffTool = { a: number, b: number, failed_a: number, failed_b: numbe
 export type DiffUsage = { a: DiffSpent, b: DiffSpent, };
 
 /**
- * The comparison, and what differs as the page shows it.
+ * The comparison, and the differences as the web app shows them.
  */
 export type DiffView = { views_a: Array<View>, views_b: Array<View>,
 /**
@@ -251,7 +353,7 @@ export type DiffView = { views_a: Array<View>, views_b: Array<View>,
  */
 changes: Array<string>,
 /**
- * Neither side has anything of its own.
+ * Neither side has messages that the other lacks.
  */
 same: boolean, a: DiffSide, b: DiffSide, common: DiffCommon, files: Array<DiffFile>, tools: { [key in string]: DiffTool }, commands: DiffCommands, usage: DiffUsage, };
 
@@ -261,13 +363,29 @@ export type DoneView = { op: number, session: string, words: string, resume_comm
  */
 notes: Array<string>, };
 
+export type ExchangeView = {
+/**
+ * `prompt`, `task`, `compaction`, or `start` for what comes before the first prompt.
+ */
+kind: string,
+/**
+ * The positions of its first and last message.
+ */
+at: number, end: number, uuid: string | null, words: string, started: string | null, ended: string | null, replies: number, calls: number, failed: number, agents: number, files: Array<string>, tokens: number, context: number, cost_usd: number | null, };
+
+export type Exchanges = { exchanges: Array<ExchangeView>, tasks: Array<TaskView>,
+/**
+ * Where the next answer begins; `None`: that is all.
+ */
+next: number | null, };
+
 export type File = { path: string,
 /**
  * `file`, `absent` or `unknown`.
  */
 state: string, size: number | null, source: string,
 /**
- * The backup that holds it; with the doubt `late-backup` the one that does not.
+ * The backup that contains it; with the doubt `late-backup`, the one that does not.
  */
 backup: string | null, version: number | null, doubt: string | null,
 /**
@@ -275,7 +393,7 @@ backup: string | null, version: number | null, doubt: string | null,
  */
 commands: number | null, only_read: boolean,
 /**
- * The text, where one file was asked for and it is text.
+ * The text, if one file was requested and it is text.
  */
 content?: string, };
 
@@ -284,7 +402,7 @@ content?: string, };
  */
 export type FileShown = { path: string,
 /**
- * Escaped; empty: there is nothing to show, and `note` says why.
+ * Escaped HTML. Empty if there is nothing to show; `note` says why.
  */
 html: string, note: string, };
 
@@ -338,7 +456,7 @@ file: string, line: number,
  */
 uuid: string | null, role: string, kind: string,
 /**
- * `prompt-only`: its session is gone.
+ * `prompt-only`: its session was deleted.
  */
 class?: string,
 /**
@@ -362,9 +480,22 @@ match: [number, number],
  */
 places: Array<HitPlace>,
 /**
- * What stands before and after it; only when asked for.
+ * The messages before and after it; only if requested.
  */
-context?: HitContext, };
+context?: HitContext,
+/**
+ * How close the words are to each other: `phrase`, `message`, `conversation` or `partial`. This and what
+ * follows: only if the best matches come first.
+ */
+level?: string,
+/**
+ * What the match is worth; only comparisons within one answer mean something.
+ */
+score?: number,
+/**
+ * How many more messages of the session match.
+ */
+more?: number, why?: HitReasons, };
 
 export type HitContext = {
 /**
@@ -372,7 +503,7 @@ export type HitContext = {
  */
 before: Array<HitNeighbour>,
 /**
- * All that was said next, on every branch.
+ * All messages that follow, on every branch.
  */
 after: Array<HitNeighbour>, };
 
@@ -384,9 +515,18 @@ text: string, };
 
 export type HitPlace = { file: string, line: number,
 /**
- * `null`: it lies on no conversation.
+ * `null` if it is not on a conversation.
  */
 status: string | null, conversation: number | null, };
+
+/**
+ * Why a hit has its place.
+ */
+export type HitReasons = {
+/**
+ * What the session is worth, and the share of it that is due to its time.
+ */
+session_score: number, recency: number, words: Array<WordReason>, };
 
 /**
  * A file that the client's clean-up deletes soon.
@@ -412,7 +552,7 @@ kind: string, session: string, };
 export type Log = { operations: Array<OperationView>, };
 
 /**
- * An agent whose session has no file any more.
+ * An agent whose session no longer has a file.
  */
 export type LostAgent = {
 /**
@@ -437,7 +577,7 @@ conversation: number, n: number, uuid: string, prompt: string | null, timestamp:
 fate: string, };
 
 /**
- * What a merge comes down to.
+ * The summary of a planned merge.
  */
 export type MergedView = { title: string, messages: number,
 /**
@@ -445,7 +585,7 @@ export type MergedView = { title: string, messages: number,
  */
 common: number, exchanges: Array<MergedExchange>, conflicts: Array<MergeConflict>,
 /**
- * Somebody must say first what holds where they conflict.
+ * The user must first choose a version of the conflicting files.
  */
 stops: boolean, };
 
@@ -454,7 +594,7 @@ export type MostComplex = { session: string, title: string | null, score: number
 export type NewsKind = "found" | "grew" | "rewritten" | "gone";
 
 /**
- * A stretch between two forks, with its agents; these add up.
+ * A segment between two fork points, with its agents; segments add up.
  */
 export type OfBranch = { session: string,
 /**
@@ -493,7 +633,7 @@ export type Outline = { session: string, rows: Array<OutlineRow>, };
 
 export type OutlineRow = {
 /**
- * How far beside the main line, which is 0.
+ * The column; the main line is 0.
  */
 lane: number,
 /**
@@ -513,11 +653,11 @@ node: string,
  */
 first: string,
 /**
- * The agent whose file holds it.
+ * The agent whose file contains it.
  */
 agent: string | null, words: string | null, timestamp: string | null, until: string | null, status: string, draft: boolean, resumes: boolean, messages: number, records: number,
 /**
- * Of a fork: its kind and how many ways there are.
+ * For a fork point: its kind and its number of branches.
  */
 fork: string | null, ways: number,
 /**
@@ -537,18 +677,22 @@ retention_days: number, retention_set: boolean,
 /**
  * Announces what is due for deletion; `None`: nothing is.
  */
-due: string | null, leaving: Array<Leaving>,
+due: string | null,
+/**
+ * How many of these files are not archived; they can be.
+ */
+unarchived: number, leaving: Array<Leaving>,
 /**
  * Messages of each day (UTC), agents' own left out.
  */
 activity: { [key in string]: number }, };
 
 /**
- * A path in short: how long it is and what stands where.
+ * An outline of a path: its length and what is where.
  */
 export type PathView = { session: string, leaf: string, status: string, resumes: boolean, conversation: number | null, count: number,
 /**
- * A letter for each message: who speaks.
+ * A letter for the role of each message.
  */
 shape: string,
 /**
@@ -568,7 +712,7 @@ forks: Array<number>,
  */
 left_at: number | null,
 /**
- * The position of the message that was asked for.
+ * The position of the requested message.
  */
 at: number | null,
 /**
@@ -579,7 +723,7 @@ sessions: Array<string>, };
 /**
  * A piece of a turn.
  */
-export type Piece = { "t": "html", html: string, cut?: number, } | { "t": "text", text: string, cut?: number, } | { "t": "note", text: string, bad: boolean, } | { "t": "fold", title: string, html: string, } | { "t": "thinking", html: string | null, } | { "t": "call" } & CallView | { "t": "picture", n: number, name: string, shown: boolean, };
+export type Piece = { "t": "html", html: string, cut?: number, } | { "t": "text", text: string, html?: string, cut?: number, } | { "t": "note", text: string, bad: boolean, } | { "t": "fold", title: string, html: string, } | { "t": "thinking", html: string | null, } | { "t": "call" } & CallView | { "t": "picture", n: number, name: string, shown: boolean, };
 
 export type PlanView = {
 /**
@@ -606,7 +750,7 @@ export type Project = {
  */
 name: string,
 /**
- * The directory the project stands for, as its records name it.
+ * The working directory of the project, as its records name it.
  */
 path: string | null,
 /**
@@ -614,13 +758,13 @@ path: string | null,
  */
 dir: string, sessions: number, conversations: number, agents: number, bytes: number, last_active: string | null,
 /**
- * The git repository it belongs to; only when asked for.
+ * The git repository of the project; only if requested.
  */
 repository: string | null, };
 
 export type Projects = { projects: Array<Project>,
 /**
- * The projects put together; only when asked for.
+ * Projects in groups; only if requested.
  */
 repositories?: Array<Repository>, };
 
@@ -630,7 +774,7 @@ repositories?: Array<Repository>, };
 export type PullRequest = { number: number | null, url: string, repository: string | null, };
 
 /**
- * The same by parent links alone.
+ * The same counted by parent links only.
  */
 export type RawStats = { forks: number, leaves: number, roots: number, sessions_with_forks: number, linear_sessions: number, complex_sessions: number, largest_branching: number, mean_branching: number, };
 
@@ -656,7 +800,7 @@ found: boolean, };
  */
 export type RelativeView = {
 /**
- * How the one stands to the other, such as `forked from`.
+ * The relation, such as `forked from`.
  */
 words: string, title: string | null,
 /**
@@ -748,11 +892,11 @@ flow: Array<string>, complexity: number, links: Array<Link>,
  */
 deleted_after: string | null,
 /**
- * Its file is gone; it is read from the archive.
+ * Its file no longer exists; it is read from the archive.
  */
 archived: boolean, pull_requests: Array<PullRequest>,
 /**
- * The git repository of its project; only when asked for.
+ * The git repository of its project; only if requested.
  */
 repository: string | null,
 /**
@@ -762,15 +906,25 @@ origins: Array<Relative>,
 /**
  * What came out of it.
  */
-offspring: Array<Relative>, };
+offspring: Array<Relative>,
+/**
+ * Pins, tags and notes are ramus's own data.
+ */
+pinned: boolean, tags: Array<string>, note: string | null,
+/**
+ * How many of its messages are pinned, tagged or have a note.
+ */
+annotated_messages: number, };
 
 export type Sessions = { sessions: Array<Session>,
 /**
- * Agents whose session has no file any more.
+ * Agents whose session no longer has a file.
  */
 lost_agents: Array<LostAgent>, };
 
 export type Stats = { projects: number, sessions: number, files: number, bytes: number, by_class: { [key in string]: number }, lines: number, blank: number, records: number, unknown: number, damaged: number, by_type: { [key in string]: number }, system_by_subtype: { [key in string]: number }, messages: number, forks: number, forks_by_kind: { [key in string]: number }, drafts: number, artefacts: { [key in string]: number }, conversations: number, active: number, abandoned: number, unique_paths: number, compactions: number, compaction_records: number, sidechain_records: number, agents: { [key in string]: number }, duplicate_uuids: number, orphans: number, defects: number, sessions_with_forks: number, sessions_with_sidechains: number, forked_sessions: number, merged_sessions: number, linear_sessions: number, complex_sessions: number, largest_branching: number, mean_branching: number, flow: { [key in string]: number }, most_complex: MostComplex | null, raw: RawStats, };
+
+export type TaskView = { id: string, words: string, at: number, started: string | null, ended: string | null, };
 
 export type Ticket = { ticket: string, };
 
@@ -784,15 +938,15 @@ export type Usage = {
  */
 zone: string, since: string | null, until: string | null, prices: Prices, totals: Amounts, by_day: Array<ByTime>, by_week: Array<ByTime>, by_month: Array<ByTime>,
 /**
- * Messages that say no time, on no day; only when there are some.
+ * Messages without a timestamp; only if there are any.
  */
 undated?: Amounts, by_model: Array<ByModel>, by_project: Array<ByProject>, by_session: Array<BySession>,
 /**
- * Only when asked for.
+ * Only if requested.
  */
 by_conversation?: Array<ByConversation>,
 /**
- * Only when asked for.
+ * Only if requested.
  */
 branches?: Array<OfBranch>, by_branch: ByBranch, by_line: ByLine,
 /**
@@ -800,9 +954,21 @@ branches?: Array<OfBranch>, by_branch: ByBranch, by_line: ByLine,
  */
 unpriced: Array<Unpriced>,
 /**
- * Only when asked for.
+ * Only if requested.
  */
 client?: Array<Client>, };
+
+export type UsageProject = {
+/**
+ * The encoded name.
+ */
+project: string, path: string | null, };
+
+export type UsageSession = { session: string,
+/**
+ * Its index in `projects`.
+ */
+project: number, title: string | null, };
 
 /**
  * One thing a reader sees.
@@ -813,7 +979,11 @@ export type View = {
  */
 at: number, i: number, kind: string, uuid?: string, timestamp?: string,
 /**
- * A word beside who speaks: the model, `queued`, the trigger of a compaction.
+ * The time of its last record, if that is another one.
+ */
+ended?: string,
+/**
+ * A word next to the role: the model, `queued`, the trigger of a compaction.
  */
 detail?: string, recovered?: boolean, parts: Array<Piece>, fork?: ForkView,
 /**
@@ -827,4 +997,26 @@ export type Wanted = { what: Action, session: string, node: string, title: strin
  */
 leaves: Array<string>, strategy: string, on_conflict: string, };
 
+/**
+ * What is changed about the annotation of a session or a message.
+ */
+export type WantedAnnotation = {
+/**
+ * A message, by a uuid; empty: the session itself.
+ */
+message: string, pinned: boolean | null, add_tags: Array<string>, remove_tags: Array<string>, note: string | null, };
+
 export type WayView = { node: string, leaf: string, words: string, timestamp: string | null, messages: number, draft: boolean, current: boolean, taken: boolean, };
+
+/**
+ * What one word adds to the place of a hit.
+ */
+export type WordReason = { word: string,
+/**
+ * How it matches: `word`, `start`, `part` or `elsewhere`.
+ */
+form: string,
+/**
+ * The rarer the word, the more.
+ */
+weight: number, };

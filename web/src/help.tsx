@@ -1,4 +1,4 @@
-// The sheet of keys.
+// The list of keyboard shortcuts.
 
 import { Dialog } from "./parts";
 
@@ -7,13 +7,13 @@ const KEYS: [string, [string, string][]][] = [
     "Everywhere",
     [
       ["Ctrl K", "go to a session, a project or a view"],
-      ["/", "search"],
+      ["/", "search everything; in a session, find within it"],
       ["h", "overview"],
-      ["s", "numbers"],
+      ["s", "statistics"],
       ["u", "usage"],
       ["b", "projects and sessions"],
       ["d", "light, dark, system"],
-      ["?", "this sheet"],
+      ["?", "show all keys"],
     ],
   ],
   [
@@ -21,14 +21,15 @@ const KEYS: [string, [string, string][]][] = [
     [
       ["j  k", "next, previous message"],
       ["p  P", "next, previous prompt"],
-      ["]  [", "next, previous fork"],
-      ["→  ←", "other way at this fork"],
+      ["]  [", "next, previous fork point"],
+      ["→  ←", "switch branch at this fork point"],
       ["e  E", "next, previous failure"],
       ["g  G", "beginning, end"],
-      ["t  i", "tree, details"],
+      ["l  t  T  i", "outline, tree, trace, details"],
+      ["r", "prompts as they were typed, or as Markdown"],
       ["o", "open or close tool calls of this message"],
-      ["c", "show or hide tokens, context size and cost of each reply"],
-      ["m", "what to do with this message: go on, fork, files, copy"],
+      ["c", "show or hide tokens, context size, cost and time of each reply"],
+      ["m", "actions for this message: resume, fork, files, copy"],
     ],
   ],
   [

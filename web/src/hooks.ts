@@ -1,6 +1,6 @@
 // Asking the server from a component.
 
-import { useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { type Refused, asRefused, get } from "./api";
 import { type State, linkState, onReturn, watchLink } from "./link";
 import { type News, hearNews } from "./news";
@@ -105,4 +105,17 @@ export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): v
     addEventListener("keydown", hear);
     return () => removeEventListener("keydown", hear);
   }, []);
+}
+
+/** The width of an element, for pictures that fill it. */
+export function useWidth(usual: number): [(element: HTMLElement | null) => void, number] {
+  const [width, setWidth] = useState(usual);
+  const observer = useRef<ResizeObserver | undefined>(undefined);
+  const watch = useCallback((element: HTMLElement | null) => {
+    observer.current?.disconnect();
+    if (!element) return;
+    observer.current = new ResizeObserver(([entry]) => setWidth(Math.floor(entry.contentRect.width)));
+    observer.current.observe(element);
+  }, []);
+  return [watch, width];
 }

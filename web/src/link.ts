@@ -7,7 +7,7 @@ import type { Let } from "./generated";
 
 const TOKEN = "ramus-token";
 
-/** `down`: nobody answers. `locked`: somebody does, and does not know this browser. */
+/** `down`: no answer. `locked`: the server answers, but this browser has no access. */
 export type State = "up" | "down" | "locked";
 
 let state: State = "up";
@@ -20,7 +20,7 @@ let looking: ReturnType<typeof setTimeout> | undefined;
 const AGAIN = 1500;
 
 export const linkState = () => state;
-/** Why the browser was not let in, if somebody tried. */
+/** Why access was refused, if it was. */
 export const lockedWhy = () => why;
 
 export function token(): string {
@@ -41,7 +41,7 @@ export function watchLink(hear: () => void): () => void {
   return () => void watchers.delete(hear);
 }
 
-/** Hears when the server is back: what was asked for meanwhile must be asked for again. */
+/** Called when the server is back: failed requests must be repeated. */
 export function onReturn(hear: () => void): () => void {
   returns.add(hear);
   return () => void returns.delete(hear);
@@ -57,11 +57,11 @@ export function noteLink(next: State): void {
   if (next === "up" && was !== "up") returns.forEach((hear) => hear());
 }
 
-/** Looks whether the server answers, and goes on doing so until it does. */
+/** Polls the server until it answers. */
 export function look(): void {
   clearTimeout(looking);
   looking = undefined;
-  // A tab that nobody sees looks when it is seen again.
+  // A hidden tab checks when it becomes visible.
   if (document.hidden) return;
   fetch("/api/ping", { headers: headers() }).then(
     (answer) => noteLink(answer.status === 401 ? "locked" : answer.ok ? "up" : "down"),
@@ -69,7 +69,7 @@ export function look(): void {
   );
 }
 
-// Another tab was let in, or this one comes back from the background: perhaps it goes on now.
+// Another tab got access, or this one became visible: try again.
 addEventListener("storage", (event) => {
   if (event.key === TOKEN && state !== "up") look();
 });

@@ -1,7 +1,8 @@
 // The page: a frame with the histories on the left, and a view for each address.
 
 import { render } from "preact";
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Tags, onAnnotated } from "./annotations";
 import type { Project, Projects, Session, Sessions } from "./api";
 import { useGet, useKeys, useLink, useNews } from "./hooks";
 import { copied } from "./html";
@@ -9,6 +10,7 @@ import { enter, lockedWhy, look, token } from "./link";
 import { startNews } from "./news";
 import { Branch, Guard } from "./parts";
 import { Help } from "./help";
+import { Icon, type IconName } from "./icons";
 import { Palette } from "./palette";
 import {
   follow,
@@ -22,6 +24,7 @@ import {
   session as sessionAt,
   useRoute,
 } from "./route";
+import { type Say, useToast } from "./toast";
 import { Compare } from "./views/compare";
 import { FilesView } from "./views/files";
 import { Log } from "./views/log";
@@ -31,7 +34,7 @@ import { Search } from "./views/search";
 import { SessionView } from "./views/session";
 import { StatsView } from "./views/stats";
 import { UsageView } from "./views/usage";
-import { place, short, when } from "./words";
+import { place, projectNames, short, when } from "./words";
 
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
@@ -45,7 +48,7 @@ function useTheme(): [Theme, () => void] {
   return [theme, () => set(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])];
 }
 
-/** How long the lists may tell an earlier title or time. */
+/** How long lists may show an outdated title or time. */
 const LATER = 4000;
 
 function App() {
@@ -53,21 +56,18 @@ function App() {
   const [theme, nextTheme] = useTheme();
   const [sheet, setSheet] = useState<"help" | "palette" | null>(null);
   const [drawer, setDrawer] = useState(false);
-  const [toast, setToast] = useState("");
+  const [toast, say] = useToast();
   const projects = useGet<Projects>("projects");
   const sessions = useGet<Sessions>("sessions");
   useMemo(() => listed(sessions.data?.sessions ?? []), [sessions.data]);
-  const say = useCallback((text: string) => {
-    setToast(text);
-    setTimeout(() => setToast((now) => (now === text ? "" : now)), 4000);
-  }, []);
+  useEffect(() => onAnnotated(() => sessions.again()), []);
   const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useNews((news) => {
     if (news.kind === "found" || news.kind === "gone" || news.kind === "missed") {
       projects.again();
       sessions.again();
     }
-    // Titles and times change with what is said; nobody waits for that.
+    // Titles and times change with messages, but are not urgent.
     else
       later.current ??= setTimeout(() => {
         later.current = undefined;
@@ -76,10 +76,15 @@ function App() {
   });
   useKeys({
     "?": () => setSheet("help"),
-    "/": () => {
-      go("/search");
-      document.querySelector<HTMLInputElement>("#query")?.focus();
-    },
+    // In a session it finds within it.
+    ...(path.startsWith("/s/")
+      ? {}
+      : {
+          "/": () => {
+            go("/search");
+            document.querySelector<HTMLInputElement>("#query")?.focus();
+          },
+        }),
     b: () => setDrawer((open) => !open),
     h: () => go("/"),
     s: () => go("/stats"),
@@ -126,7 +131,7 @@ function App() {
           aria-expanded={drawer}
           onClick={() => setDrawer(!drawer)}
         >
-          ☰
+          <Icon name="menu" />
         </button>
         <a class="brand" href="/">
           <Branch />
@@ -135,7 +140,7 @@ function App() {
         <Views here={kind} />
         <span class="grow" />
         <button type="button" class="quiet hint" aria-label="Go to… Ctrl K" onClick={() => setSheet("palette")}>
-          <span>Go to…</span> <kbd>Ctrl K</kbd>
+          <Icon name="search" /> <span>Go to…</span> <kbd>Ctrl K</kbd>
         </button>
         <button
           type="button"
@@ -144,10 +149,10 @@ function App() {
           aria-label={`Colours: ${theme}`}
           title={`Colours: ${theme}`}
         >
-          {theme === "system" ? "◐" : theme === "light" ? "☀" : "☾"}
+          <Icon name={theme === "system" ? "monitor" : theme === "light" ? "sun" : "moon"} />
         </button>
         <button type="button" class="quiet" onClick={() => setSheet("help")} aria-label="Keys" title="Keys">
-          ?
+          <Icon name="keyboard" />
         </button>
       </header>
       <Side
@@ -176,9 +181,7 @@ function App() {
           onClose={() => setSheet((now) => (now === "palette" ? null : now))}
         />
       )}
-      <div class="toast" role="status" aria-live="polite">
-        {toast}
-      </div>
+      {toast}
     </div>
   );
 }
@@ -189,13 +192,13 @@ function Link({ state }: { state: "down" | "locked" }) {
     <div class="link-banner" role="alert">
       {state === "down" ? (
         <p>
-          <b>The server does not answer.</b> It was stopped, or is being started again. This page tries again by itself;
-          what you see may be old.
+          <b>No answer from the server.</b> It was stopped or is restarting. This page reconnects automatically; what
+          you see may be old.
         </p>
       ) : (
         <p>
-          <b>The server was started anew and does not know this browser.</b> Open the address that it printed last in
-          its terminal; this tab goes on by itself then. <code>ramus serve --keep-token</code> spares you that.
+          <b>The server was restarted and does not know this browser.</b> Open the last address that it printed in its
+          terminal; this tab goes on by itself then. <code>ramus serve --keep-token</code> spares you that.
         </p>
       )}
       <button type="button" onClick={look}>
@@ -205,14 +208,14 @@ function Link({ state }: { state: "down" | "locked" }) {
   );
 }
 
-/** What somebody sees who has no access at all. */
+/** Shown to a browser without access. */
 function Locked() {
   return (
     <main class="locked">
       <h1>
         <Branch /> ramus
       </h1>
-      <p>This page shows the histories of Claude Code on this machine, and this browser was not let in yet.</p>
+      <p>This page shows Claude Code histories on this machine. This browser has no access yet.</p>
       {lockedWhy() && <p class="note bad">The address did not open it: {lockedWhy()}.</p>}
       <p>
         Open the address that <code>ramus serve</code> printed last in its terminal. Each address lets one browser in;
@@ -259,13 +262,7 @@ function decode(part: string): string {
   }
 }
 
-function view(
-  kind: string,
-  id: string,
-  query: URLSearchParams,
-  say: (text: string) => void,
-  listed: string | null | undefined,
-) {
+function view(kind: string, id: string, query: URLSearchParams, say: Say, listed: string | null | undefined) {
   switch (kind) {
     case "":
       return <Overview />;
@@ -292,13 +289,13 @@ function view(
     case "stats":
       return <StatsView />;
     case "usage":
-      return <UsageView />;
+      return <UsageView query={query} />;
     case "log":
       return <Log say={say} />;
     default:
       return (
         <div class="page">
-          <h1>There is no such page</h1>
+          <h1>Page not found</h1>
           <p>
             <a href="/">Go to the overview</a>
           </p>
@@ -307,27 +304,27 @@ function view(
   }
 }
 
-const VIEWS = [
-  ["search", "Search"],
-  ["usage", "Usage"],
-  ["stats", "Numbers"],
-  ["log", "Log"],
+const VIEWS: [string, string, IconName][] = [
+  ["search", "Search", "search"],
+  ["usage", "Usage", "chart"],
+  ["stats", "Statistics", "numbers"],
+  ["log", "Log", "log"],
 ];
 
 /** Above the page, and on a phone in the drawer. */
 function Views({ here }: { here: string }) {
   return (
     <nav class="views" aria-label="Views">
-      {VIEWS.map(([kind, name]) => (
+      {VIEWS.map(([kind, name, icon]) => (
         <a key={kind} href={`/${kind}`} aria-current={here === kind ? "page" : undefined}>
-          {name}
+          <Icon name={icon} /> {name}
         </a>
       ))}
     </nav>
   );
 }
 
-/** How many sessions of a project are listed before more are asked for. */
+/** How many sessions of a project are listed before "more". */
 const SHOWN = 8;
 
 function Side({
@@ -352,7 +349,11 @@ function Side({
   const [byRepository, setByRepository] = useState(() => localStorage.getItem("ramus-by") === "repository");
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = (session: Session) =>
-    words.every((word) => `${session.title} ${session.cwd} ${session.id}`.toLowerCase().includes(word));
+    words.every((word) =>
+      word.startsWith("#")
+        ? session.tags.some((tag) => tag.startsWith(word.slice(1)))
+        : `${session.title} ${session.cwd} ${session.id} ${session.note ?? ""}`.toLowerCase().includes(word),
+    );
   const by = new Map<string, Session[]>();
   // A repository goes by the first of its projects, which is the one used last.
   const home = new Map<string, string>();
@@ -363,7 +364,31 @@ function Side({
   const groupOf = (session: Session) => home.get(session.project) ?? session.project;
   for (const session of sessions)
     if (fits(session)) by.set(groupOf(session), [...(by.get(groupOf(session)) ?? []), session]);
-  const name = (one: Project) => (byRepository && one.repository ? place(one.repository) : place(one.path)) || one.name;
+  const names = useMemo(() => projectNames(projects.map((one) => one.path ?? "")), [projects]);
+  const name = (one: Project) =>
+    (byRepository && one.repository ? place(one.repository) : names.get(one.path ?? "")) || one.name;
+  const pinned = sessions.filter((session) => session.pinned && fits(session));
+  const row = (session: Session) => (
+    <li key={session.id + session.project}>
+      <a
+        href={sessionAt(key(session))}
+        aria-current={here === key(session) ? "page" : undefined}
+        title={session.title ?? session.id}
+      >
+        <span class="title">{session.title ?? short(session.id)}</span>
+        <span class="facts">
+          {session.conversations > 1 && (
+            <span class="branches" title={`${session.conversations} branches`}>
+              <Branch />
+              {session.conversations}
+            </span>
+          )}
+          <time>{when(session.last_active)}</time>
+          <Tags of={session.tags} />
+        </span>
+      </a>
+    </li>
+  );
   const toggle = () => {
     localStorage.setItem("ramus-by", byRepository ? "project" : "repository");
     setByRepository(!byRepository);
@@ -373,7 +398,7 @@ function Side({
       <Views here={view} />
       <input
         type="search"
-        placeholder="Filter by title, path or id"
+        placeholder="Filter: title, path, id or #tag"
         aria-label="Filter sessions"
         value={filter}
         onInput={(event) => setFilter(event.currentTarget.value)}
@@ -381,7 +406,19 @@ function Side({
       <label class="by-repository">
         <input type="checkbox" checked={byRepository} onChange={toggle} /> By repository
       </label>
-      {busy && <p class="hush">Reading the histories…</p>}
+      {busy && <p class="hush">Loading…</p>}
+      {words.length > 0 && by.size === 0 && !busy && <p class="hush pad">No session matches.</p>}
+      {pinned.length > 0 && (
+        <section class="pinned-list">
+          <h2>
+            <span class="heading">
+              <Icon name="pin" /> Pinned
+            </span>
+            <span>{pinned.length}</span>
+          </h2>
+          <ul>{pinned.slice(0, 50).map(row)}</ul>
+        </section>
+      )}
       {projects
         .filter((one) => by.has(one.name))
         .slice(0, 60)
@@ -400,28 +437,7 @@ function Side({
                 </a>
                 <span>{listed.length}</span>
               </h2>
-              <ul>
-                {shown.map((session) => (
-                  <li key={session.id}>
-                    <a
-                      href={sessionAt(key(session))}
-                      aria-current={here === key(session) ? "page" : undefined}
-                      title={session.title ?? session.id}
-                    >
-                      <span class="title">{session.title ?? short(session.id)}</span>
-                      <span class="facts">
-                        {session.conversations > 1 && (
-                          <span class="branches" title={`${session.conversations} branches`}>
-                            <Branch />
-                            {session.conversations}
-                          </span>
-                        )}
-                        <time>{when(session.last_active)}</time>
-                      </span>
-                    </a>
-                  </li>
-                ))}
-              </ul>
+              <ul>{shown.map(row)}</ul>
               {shown.length < listed.length && (
                 <button type="button" class="quiet more" onClick={() => setAll(new Set([...all, one.name]))}>
                   {listed.length - shown.length} more

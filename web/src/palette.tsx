@@ -31,9 +31,9 @@ export function Palette({
     () => [
       { name: "Overview", detail: "view", act: () => go("/") },
       { name: "Search", detail: "view", act: () => go("/search") },
-      { name: "Numbers", detail: "view", act: () => go("/stats") },
+      { name: "Statistics", detail: "view", act: () => go("/stats") },
       { name: "Usage", detail: "view", act: () => go("/usage") },
-      { name: "Log of what was done", detail: "view", act: () => go("/log") },
+      { name: "Log of operations", detail: "view", act: () => go("/log") },
       { name: "Change colours", detail: "light, dark, system", act: onTheme },
       { name: "Keys", detail: "help", act: onHelp },
       ...projects.map((one) => ({
@@ -82,8 +82,8 @@ export function Palette({
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={fitting.length ? `entry-${chosen}` : undefined}
-        aria-label="Where to"
-        placeholder="A session, a project, a view; anything else is searched for"
+        aria-label="Go to"
+        placeholder="A session, project or view, or text to search for"
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value);
@@ -91,7 +91,7 @@ export function Palette({
         }}
         onKeyDown={keys}
       />
-      <ul class="palette" id="palette-list" role="listbox" aria-label="Places">
+      <ul class="palette" id="palette-list" role="listbox" aria-label="Suggestions">
         {fitting.map((entry, index) => (
           <li
             key={`${entry.name}${entry.detail}`}

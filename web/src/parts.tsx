@@ -12,6 +12,7 @@ import {
   query,
 } from "./api";
 import { useGet } from "./hooks";
+import { Icon } from "./icons";
 import * as route from "./route";
 import { bytes, count, exactly, place, several, short, until, when } from "./words";
 
@@ -110,14 +111,25 @@ export function SessionList({
                   live
                 </span>
               )}
+              {session.pinned && (
+                <span class="pinned" title="Pinned">
+                  <Icon name="pin" />
+                </span>
+              )}
               {session.title ?? short(session.id)}
             </span>
+            {session.note && <span class="note-text">{session.note}</span>}
             <span class="facts">
               {showProject && <span class="where">{place(session.cwd) || session.project}</span>}
               <span>{several(session.messages, "message")}</span>
               {session.origins.length > 0 && (
                 <span class="branches">{[...new Set(session.origins.map((origin) => origin.kind))].join(", ")}</span>
               )}
+              {session.tags.map((tag) => (
+                <span key={tag} class="chip-tag">
+                  #{tag}
+                </span>
+              ))}
               {session.pull_requests.map((pr) => (
                 <span key={pr.url}>PR {pr.number === null ? "" : `#${pr.number}`}</span>
               ))}
@@ -127,7 +139,9 @@ export function SessionList({
               {session.agents > 0 && <span>{several(session.agents, "agent")}</span>}
               {session.defects > 0 && <span class="bad">{several(session.defects, "defect")}</span>}
               <span>{bytes(session.bytes)}</span>
-              {session.archived && <span title="Its file is gone; it is read from the archive">archived</span>}
+              {session.archived && (
+                <span title="Its file no longer exists; this is read from the archive">archived</span>
+              )}
               {isDue(session) && (
                 <span class="bad" title={exactly(session.deleted_after ?? "")}>
                   deleted {until(session.deleted_after ?? "")}
@@ -260,11 +274,14 @@ export function Dialog({
   onClose,
   children,
   wide,
+  full,
 }: {
   title: string;
   onClose: () => void;
   children: ComponentChildren;
   wide?: boolean;
+  /** As large as the window. */
+  full?: boolean;
 }) {
   const box = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -273,7 +290,7 @@ export function Dialog({
   return (
     <dialog
       ref={box}
-      class={wide ? "wide" : ""}
+      class={full ? "full" : wide ? "wide" : ""}
       aria-label={title}
       onClose={onClose}
       onClick={(event) => {
@@ -284,7 +301,7 @@ export function Dialog({
         <header>
           <h2>{title}</h2>
           <button type="button" class="quiet" onClick={onClose} aria-label="Close">
-            ✕
+            <Icon name="close" />
           </button>
         </header>
         <Guard>{children}</Guard>

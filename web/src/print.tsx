@@ -1,4 +1,4 @@
-// A transcript on paper: all of it, although the window holds only a part.
+// Printing: the whole transcript, although only a part is loaded.
 
 import { options } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -20,7 +20,7 @@ function drawNow(change: () => void) {
   options.debounceRendering = undefined;
 }
 
-/** The whole transcript while it is printed. Printing waits for nobody, so it is read at once. */
+/** The whole transcript, loaded before printing, because printing cannot wait. */
 export function usePrinted(session: string, told: PathView | undefined): View[] | undefined {
   const [views, set] = useState<View[]>();
   useEffect(() => {
@@ -92,7 +92,7 @@ export function Printed({
   );
 }
 
-/** A fork on paper: which ways there were, and which is read on. */
+/** A fork point in print: its branches, and which one continues. */
 function PrintedFork({ view }: { view: View }) {
   const ways = view.fork?.ways ?? [];
   return (

@@ -26,7 +26,7 @@ export interface Place {
 
 const leaving = new Set<() => Place>();
 
-/** Asks for the place when another address is gone to. */
+/** Asks the current view for its scroll position before navigating. */
 export function onLeave(place: () => Place): () => void {
   leaving.add(place);
   return () => void leaving.delete(place);

@@ -5,9 +5,11 @@
 
 import { Component, createRef, type RefObject } from "preact";
 import { type PathView, type Turns, type View, get, query } from "./api";
+import { Icon } from "./icons";
 import { findWords, highlight, reveal } from "./mark";
 import type { Place } from "./route";
 import { type Doing, Turn, type Where } from "./turn";
+import { several } from "./words";
 import {
   type Anchor,
   anchorAt,
@@ -25,7 +27,7 @@ import {
   windowTop,
 } from "./window";
 
-/** How many positions are asked for at once, and how far beyond the window, so that few rows are drawn empty. */
+/** How many positions are loaded at once, and how far beyond the window, so that few rows are empty. */
 const CHUNK = 32;
 const AHEAD = 4000;
 /** How much is drawn beyond the window, and how little of it is too little: rows come a few at a time. */
@@ -48,6 +50,8 @@ interface Props {
   doing: Doing;
   onSee: (at: number) => void;
   onLoad: () => void;
+  /** The session is being written to. */
+  live?: boolean;
   selected: number | null;
   handle: RefObject<Transcript | null>;
 }
@@ -63,6 +67,8 @@ export class Transcript extends Component<Props, { tick: number }> {
   views = new Map<number, View[]>();
   anchor: Anchor = { at: 0, offset: 0 };
   following = false;
+  /** How many messages came since the reader was at the end. */
+  unread = 0;
   /** Where the window was put, or was seen, last. */
   settled = -1;
   first = 0;
@@ -145,7 +151,7 @@ export class Transcript extends Component<Props, { tick: number }> {
       row.getBoundingClientRect(),
       box.getBoundingClientRect(),
     ];
-    // A row that has just grown will be measured; until then nobody knows where its words are.
+    // A row that has just grown must be measured before its words can be located.
     if (Math.abs(drawn.height - this.heights[mark.at]) > 1) return;
     this.shown = mark;
     if (mark.seen || (words.top >= window.top && words.bottom <= window.bottom)) return;
@@ -167,11 +173,14 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.views.clear();
     this.anchor = { at: clampRow(at, count), offset: 0 };
     this.following = atEnd;
+    this.unread = 0;
     this.sum();
   }
 
-  /** New messages came to the end; the last ones may have changed with them, and forks have more ways. */
+  /** Messages were appended; the last ones may have changed, and fork points may have more branches. */
   grow(props: Props) {
+    if (!this.following)
+      this.unread += [...props.path.shape.slice(this.props.path.count)].filter((letter) => letter !== "d").length;
     this.heights = grownHeights(this.heights, props.path);
     this.loaded = grownLoaded(this.loaded, this.props.path, props.path);
     this.asked.clear();
@@ -195,7 +204,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     return windowTop(this.tops, this.anchor, this.following, this.height);
   }
 
-  /** Measures what was drawn and puts the window where the anchor says. */
+  /** Measures the drawn rows and scrolls to the anchor. */
   settle() {
     const [box, long] = [this.box.current, this.long.current];
     if (!box || !long) return;
@@ -218,6 +227,10 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.settled = top;
     this.anchor = anchorAt(this.tops, top);
     this.following = top + box.clientHeight >= this.total - 4;
+    if (this.following && this.unread > 0) {
+      this.unread = 0;
+      this.draw();
+    }
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => {
       this.look();
@@ -266,10 +279,10 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.draw();
   }
 
-  /** Notes the height of a row; tells whether it is another one. */
+  /** Records the height of a row. Returns whether it changed. */
   take(row: HTMLElement, height: number): boolean {
     const at = Number(row.dataset.at);
-    // A row that was just taken out of the page, or is hidden with it, says nothing about its height.
+    // A detached or hidden row has no meaningful height.
     if (!this.views.has(at) || height === 0 || Math.abs(height - this.heights[at]) <= 0.01) return false;
     this.heights[at] = height;
     return true;
@@ -334,6 +347,7 @@ export class Transcript extends Component<Props, { tick: number }> {
   }
 
   end() {
+    this.unread = 0;
     this.put(this.heights.length - 1, true);
     this.props.onSee(this.heights.length - 1);
   }
@@ -353,7 +367,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     return () => this.observer?.unobserve(row);
   };
 
-  render({ session, path, doing, selected, mark }: Props) {
+  render({ session, path, doing, selected, mark, live }: Props) {
     const [first, last] = this.range(BEYOND);
     this.first = first;
     this.last = last;
@@ -365,6 +379,10 @@ export class Transcript extends Component<Props, { tick: number }> {
     for (let at = first; at < last; at++) {
       const views = this.views.get(at);
       if (this.loaded[at] && !views) continue;
+      const since = views?.map((view, index) => {
+        const earlier = index > 0 ? views[index - 1] : before;
+        return view.usage ? (earlier?.ended ?? earlier?.timestamp) : undefined;
+      });
       const goesOn = views?.map((view) => {
         const same = view.kind === "answer" && before?.kind === "answer" && before.detail === view.detail;
         before = view;
@@ -376,13 +394,20 @@ export class Transcript extends Component<Props, { tick: number }> {
         <div
           key={`${this.begun}-${at}-${views ? "" : "ghost"}`}
           ref={this.keep}
-          class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}${mark?.at === at ? " hit" : ""}`}
+          class={`row${left ? " left" : ""}${selected === at ? " selected" : ""}${mark?.at === at ? " hit" : ""}${at === path.count - 1 ? " last" : ""}`}
           data-at={at}
           style={views ? undefined : { blockSize: `${this.heights[at]}px` }}
         >
           {views ? (
             views.map((view, index) => (
-              <Turn key={view.i} view={view} where={where} doing={doing} goesOn={goesOn?.[index]} />
+              <Turn
+                key={view.i}
+                view={view}
+                where={where}
+                doing={doing}
+                goesOn={goesOn?.[index]}
+                since={since?.[index]}
+              />
             ))
           ) : (
             <div class="ghost" />
@@ -391,10 +416,17 @@ export class Transcript extends Component<Props, { tick: number }> {
       );
     }
     return (
-      <div class="scroll" ref={this.box} onScroll={this.look} tabIndex={0} role="region" aria-label="Transcript">
-        <div class="long" ref={this.long}>
-          {rows}
+      <div class={`reading${live ? " live-now" : ""}`}>
+        <div class="scroll" ref={this.box} onScroll={this.look} tabIndex={0} role="region" aria-label="Transcript">
+          <div class="long" ref={this.long}>
+            {rows}
+          </div>
         </div>
+        {this.unread > 0 && !this.following && (
+          <button type="button" class="primary unread" onClick={() => this.end()}>
+            {several(this.unread, "new message")} <Icon name="arrowDown" />
+          </button>
+        )}
       </div>
     );
   }

@@ -240,7 +240,7 @@ function Drawn({
                 >
                   {zoom > 0 && <span class="words">{words(row)}</span>}
                   {zoom > 0 && row.resumes && (
-                    <span class="tag" title="Claude Code would continue here">
+                    <span class="tag" title="Claude Code resumes here">
                       resumes
                     </span>
                   )}
@@ -275,7 +275,7 @@ function Drawn({
 function words(row: Row): string {
   switch (row.kind) {
     case "fork":
-      return `${row.fork}, ${several(row.ways, "way")}${row.files ? `, files ${row.files}` : ""}`;
+      return `${row.fork}: ${several(row.ways, "branch", "branches")}${row.files ? `, files ${row.files}` : ""}`;
     case "compaction":
       return "compacted";
     case "agent":
@@ -294,7 +294,7 @@ function label(row: Row): string {
   if (row.messages) facts.push(several(row.messages, "message"));
   if (row.kind === "agent") facts.push(`agent, ${several(row.records, "record")}`);
   if (row.status !== "active" && row.kind !== "fork") facts.push("abandoned");
-  if (row.resumes) facts.push("Claude Code would continue here");
+  if (row.resumes) facts.push("Claude Code resumes here");
   if (row.errors) facts.push(several(row.errors, "error"));
   if (row.interrupts) facts.push(several(row.interrupts, "interrupt"));
   return facts.join(" · ");
@@ -323,7 +323,7 @@ function Minimap({
     element.width = 34 * ratio;
     element.height = view.height * ratio;
     context.scale(ratio, ratio);
-    // A canvas knows no names: the browser says which colour each is now.
+    // A canvas does not resolve CSS variables, so read their current values.
     const colour = (name: string) => {
       element.style.color = `var(${name})`;
       return getComputedStyle(element).color;

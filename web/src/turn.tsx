@@ -1,4 +1,4 @@
-// One turn of a transcript: who speaks, what was said, which tools ran.
+// One turn of a transcript: role, text, tool calls.
 
 import { memo } from "./memo";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
@@ -6,8 +6,11 @@ import { Agent } from "./agent";
 import { type Call, type Piece, type ReplyUsage, type View, type Way, get, picture, query } from "./api";
 import { useGet } from "./hooks";
 import { Html } from "./html";
-import { Failure, Time } from "./parts";
-import { bytes, count, model, replyCost, several, tokens } from "./words";
+import { Dialog, Failure, Time } from "./parts";
+import { AnnotationLine, useAnnotation } from "./annotations";
+import { Icon, type IconName } from "./icons";
+import { useSetting } from "./settings";
+import { bytes, count, distinct, duration, middle, model, replyCost, several, tokens, tookText, when } from "./words";
 
 export interface Where {
   session: string;
@@ -60,26 +63,27 @@ function useUnfolded(name: string): [boolean, (open: boolean) => void] {
 }
 export interface Doing {
   onTurn?: (view: View, anchor: HTMLElement) => void;
+  onCopy?: (view: View) => void;
   onWay?: (way: Way, at: number) => void;
 }
 
-const SIGNS: Record<string, string> = {
-  run: "$",
-  read: "▤",
-  edit: "±",
-  write: "+",
-  grep: "⌕",
-  glob: "✱",
-  agent: "⇉",
-  todos: "☑",
-  fetch: "↓",
-  search: "⌕",
-  ask: "?",
-  plan: "≡",
-  skill: "✦",
-  tell: "✉",
-  mcp: "⧉",
-  other: "◇",
+const SIGNS: Record<string, IconName> = {
+  run: "terminal",
+  read: "fileText",
+  edit: "edit",
+  write: "filePlus",
+  grep: "search",
+  glob: "glob",
+  agent: "bot",
+  todos: "listChecks",
+  fetch: "fetch",
+  search: "search",
+  ask: "circleQuestion",
+  plan: "map",
+  skill: "sparkles",
+  tell: "mail",
+  mcp: "plug",
+  other: "wrench",
 };
 const WHO: Record<string, string> = {
   prompt: "You",
@@ -94,12 +98,16 @@ export const Turn = memo(function Turn({
   where,
   doing,
   goesOn,
+  since,
 }: {
   view: View;
   where: Where;
   doing?: Doing;
   goesOn?: boolean;
+  /** When what stands before it ended. */
+  since?: string;
 }) {
+  const annotation = useAnnotation(where.session, view.uuid ?? null);
   const [whole, setWhole] = useState<{ of: View; all: View }>();
   // What has been said meanwhile is not in it.
   const shown = whole?.of === view ? whole.all : view;
@@ -114,18 +122,33 @@ export const Turn = memo(function Turn({
       {who && (
         <header>
           <span class="who">{who}</span>
-          {view.detail && <span class="detail">{view.kind === "answer" ? model(view.detail) : view.detail}</span>}
+          {view.detail && (
+            <span class="detail" title={view.detail}>
+              {view.kind === "answer" ? middle(model(view.detail)) : view.detail}
+            </span>
+          )}
           {view.recovered && <span class="detail bad">from a damaged line</span>}
           <span class="grow" />
           <Time at={view.timestamp} />
+          {doing?.onCopy && COPIED.has(view.kind) && (
+            <button
+              type="button"
+              class="quiet copy-message"
+              aria-label="Copy this message"
+              title="Copy this message"
+              onClick={() => doing.onCopy?.(view)}
+            >
+              <Icon name="copy" />
+            </button>
+          )}
           {doing?.onTurn && view.uuid && (
             <button
               type="button"
               class="quiet dots"
-              aria-label="What to do with this message"
+              aria-label="Actions for this message"
               onClick={(event) => doing.onTurn?.(view, event.currentTarget)}
             >
-              ⋯
+              <Icon name="dots" />
             </button>
           )}
         </header>
@@ -140,14 +163,21 @@ export const Turn = memo(function Turn({
           onAll={all}
         />
       ))}
-      {view.usage && <Usage usage={view.usage} />}
+      {annotation && <AnnotationLine of={annotation} />}
+      {view.usage && (
+        <Usage usage={view.usage} took={duration(since ?? view.timestamp, view.ended ?? view.timestamp)} />
+      )}
     </article>
   );
 });
 
-/** Tokens, context size and cost of a reply; seen where it was asked for (see `usage.ts`). */
-function Usage({ usage }: { usage: ReplyUsage }) {
-  const cells: [string, string, string][] = [
+/** Kinds of turns whose text can be copied. */
+const COPIED = new Set(["prompt", "task", "answer", "command", "compaction"]);
+
+/** Tokens, context size, cost and time of a reply; seen where it was asked for (see `settings.ts`). */
+function Usage({ usage, took }: { usage: ReplyUsage; took: number | null }) {
+  type Cell = [string, string, string];
+  const cells: Cell[] = [
     ["in", tokens(usage.input), `${count(usage.input)} tokens that were not cached`],
     ["cache read", tokens(usage.cache_read), `${count(usage.cache_read)} tokens read from the cache`],
     [
@@ -157,11 +187,8 @@ function Usage({ usage }: { usage: ReplyUsage }) {
     ],
     ["out", tokens(usage.output), `${count(usage.output)} tokens written`],
     ["context", tokens(usage.context), `${count(usage.context)} tokens before the model`],
-    [
-      "cost",
-      replyCost(usage.cost_usd),
-      usage.cost_usd === null ? "This model is not on the list of prices" : `$${usage.cost_usd}`,
-    ],
+    ["cost", replyCost(usage.cost_usd), usage.cost_usd === null ? "No price for this model" : `$${usage.cost_usd}`],
+    ...(took === null ? [] : ([["took", tookText(took), "From the message before to the last tool result"]] as Cell[])),
   ];
   return (
     <dl class="reply-usage" aria-label="Usage of this reply">
@@ -199,7 +226,7 @@ function PieceView({
     case "text":
       return (
         <>
-          <div class="said">{piece.text}</div>
+          <Said text={piece.text} html={piece.html} />
           {piece.cut && <More cut={piece.cut} onAll={onAll} />}
         </>
       );
@@ -209,11 +236,11 @@ function PieceView({
       return <Folded name={name} title={piece.title} html={piece.html} />;
     case "thinking":
       return piece.html === null ? (
-        <p class="note thinking" title="The client kept only a signature of it">
-          ∴ Thinking (the text was withheld)
+        <p class="note thinking" title="Claude Code stored only a signature">
+          <Icon name="brain" /> Thinking (the text was withheld)
         </p>
       ) : (
-        <Folded name={name} title="∴ Thinking" html={piece.html} />
+        <Folded name={name} title="Thinking" icon="brain" html={piece.html} />
       );
     case "picture":
       return <Picture piece={piece} view={view} where={where} />;
@@ -222,17 +249,25 @@ function PieceView({
   }
 }
 
+/** What somebody typed: read as Markdown, or with a switch as it is. */
+function Said({ text, html }: { text: string; html?: string }) {
+  const [raw] = useSetting("raw");
+  return html === undefined || raw ? <div class="said">{text}</div> : <Html html={html} class="said prose typed" />;
+}
+
 const More = ({ cut, onAll }: { cut: number; onAll: () => void }) => (
   <button type="button" class="more" onClick={onAll}>
     Show all {bytes(cut)}
   </button>
 );
 
-function Folded({ name, title, html }: { name: string; title: string; html: string }) {
+function Folded({ name, title, html, icon }: { name: string; title: string; html: string; icon?: IconName }) {
   const [open, set] = useUnfolded(name);
   return (
     <details class="fold" open={open} onToggle={(event) => set(event.currentTarget.open)}>
-      <summary>{title}</summary>
+      <summary>
+        {icon && <Icon name={icon} />} {title}
+      </summary>
       {open && <Html html={html} />}
     </details>
   );
@@ -240,6 +275,8 @@ function Folded({ name, title, html }: { name: string; title: string; html: stri
 
 function Picture({ piece, view, where }: { piece: Piece & { t: "picture" }; view: View; where: Where }) {
   const [src, setSrc] = useState("");
+  const [broken, setBroken] = useState(false);
+  const [large, setLarge] = useState(false);
   const path = piece.shown
     ? `sessions/${encodeURIComponent(where.session)}/picture${query({ leaf: where.leaf, at: view.at, i: view.i, n: piece.n })}`
     : "";
@@ -247,23 +284,44 @@ function Picture({ piece, view, where }: { piece: Piece & { t: "picture" }; view
     if (!path) return;
     const stop = new AbortController();
     let made = "";
+    setBroken(false);
     picture(path, stop.signal).then(
       (address) => {
         made = address;
         if (stop.signal.aborted) URL.revokeObjectURL(made);
         else setSrc(made);
       },
-      () => {},
+      () => {
+        if (!stop.signal.aborted) setBroken(true);
+      },
     );
     return () => {
       stop.abort();
       URL.revokeObjectURL(made);
     };
   }, [path]);
-  if (!src) return <p class="note">▣ {piece.name}</p>;
+  if (broken)
+    return (
+      <p class="note picture-broken">
+        <Icon name="imageOff" /> {piece.name}: this picture cannot be shown
+      </p>
+    );
+  if (!src)
+    return (
+      <p class="note">
+        <Icon name="image" /> {piece.name}
+      </p>
+    );
   return (
     <p class="picture">
-      <img src={src} alt={piece.name} decoding="async" />
+      <button type="button" class="enlarge" aria-label={`Enlarge ${piece.name}`} onClick={() => setLarge(true)}>
+        <img src={src} alt={piece.name} decoding="async" onError={() => setBroken(true)} />
+      </button>
+      {large && (
+        <Dialog title={piece.name} full onClose={() => setLarge(false)}>
+          <img class="large-picture" src={src} alt={piece.name} />
+        </Dialog>
+      )}
     </p>
   );
 }
@@ -281,11 +339,20 @@ function CallView({ call, view, where }: { call: Call; view: View; where: Where 
     >
       <summary>
         <span class="sign" aria-hidden="true">
-          {SIGNS[call.tool] ?? SIGNS.other}
+          <Icon name={SIGNS[call.tool] ?? SIGNS.other} />
         </span>
         <span class="name">{call.name}</span>
         <span class="subject">{call.subject}</span>
-        <span class="outcome">{call.running ? "no result" : call.outcome}</span>
+        <span class="outcome">
+          {call.running ? (
+            <>
+              <span class="no-result">no result</span>
+              <span class="running">running</span>
+            </>
+          ) : (
+            call.outcome
+          )}
+        </span>
       </summary>
       {open && <Opened name={name} call={call} view={view} where={where} />}
     </details>
@@ -320,7 +387,7 @@ function Opened({ name, call, view, where }: { name: string; call: Call; view: V
             if (event.target === event.currentTarget) setAgent(event.currentTarget.open);
           }}
         >
-          <summary>What the agent did</summary>
+          <summary>Agent transcript</summary>
           {agent && <Agent id={call.agent} of={where.session} />}
         </details>
       )}
@@ -328,7 +395,7 @@ function Opened({ name, call, view, where }: { name: string; call: Call; view: V
   );
 }
 
-/** How many ways are listed without being asked for. */
+/** How many branches are listed before "more". */
 const MANY = 8;
 
 function Fork({ view, doing }: { view: View; doing?: Doing }) {
@@ -336,19 +403,24 @@ function Fork({ view, doing }: { view: View; doing?: Doing }) {
   const taken = ways.findIndex((way) => way.taken);
   const other = (step: number) => ways[(taken + step + ways.length) % ways.length];
   const switchTo = (way: Way | undefined) => way && doing?.onWay?.(way, view.at);
+  const labels = distinct(
+    ways,
+    (way) => way.words || "(no text)",
+    (way, n) => when(way.timestamp) || `branch ${n + 1}`,
+  );
   const [all, setAll] = useState(ways.length <= MANY);
   const near = (index: number) => all || index < 3 || Math.abs(index - taken) <= 1 || ways[index].current;
   return (
-    <nav class="fork" aria-label={`Fork: ${several(ways.length, "way")}`}>
+    <nav class="fork" aria-label={`Fork: ${several(ways.length, "branch", "branches")}`}>
       <div class="switch">
-        <button type="button" onClick={() => switchTo(other(-1))} aria-label="Previous way">
-          ‹
+        <button type="button" onClick={() => switchTo(other(-1))} aria-label="Previous branch">
+          <Icon name="chevronLeft" />
         </button>
         <span class="which">
           {taken < 0 ? "–" : taken + 1}/{ways.length}
         </span>
-        <button type="button" onClick={() => switchTo(other(1))} aria-label="Next way">
-          ›
+        <button type="button" onClick={() => switchTo(other(1))} aria-label="Next branch">
+          <Icon name="chevronRight" />
         </button>
         <span class="kind">{view.fork?.kind}</span>
       </div>
@@ -359,7 +431,7 @@ function Fork({ view, doing }: { view: View; doing?: Doing }) {
               <li key={way.leaf} class={`${way.taken ? "taken" : ""} ${way.current ? "current" : "left"}`}>
                 <button type="button" disabled={way.taken} onClick={() => switchTo(way)}>
                   <span class="n">{index + 1}</span>
-                  <span class="words">{way.taken ? "this way" : way.words || "(nothing said)"}</span>
+                  <span class="words">{way.taken ? "this branch" : labels[index]}</span>
                   <span class="facts">
                     {several(way.messages, "message")}
                     {way.draft ? ", draft" : way.current ? ", current" : ", abandoned"}
@@ -372,7 +444,7 @@ function Fork({ view, doing }: { view: View; doing?: Doing }) {
           <li>
             <button type="button" onClick={() => setAll(true)}>
               <span class="n">…</span>
-              <span class="words">all {several(ways.length, "way")}</span>
+              <span class="words">all {several(ways.length, "branch", "branches")}</span>
             </button>
           </li>
         )}

@@ -9,7 +9,7 @@ export type Act = () => boolean | void | Promise<void>;
 /** Nobody means a key that was typed this long ago. */
 const PATIENCE = 5000;
 
-/** Keys in the order they were typed; the function returned tells that something has come. */
+/** Handles keys in the order they were typed. Call the returned function when something has loaded. */
 export function useTyped(ready: () => boolean, keys: Record<string, Act>): () => void {
   const typed = useRef<{ key: string; at: number }[]>([]);
   const busy = useRef(false);

@@ -4,13 +4,13 @@
 
 import type { PathView } from "./api";
 
-/** What holds the window in its place: a row, and how far the window's top lies below the top of that row. */
+/** The scroll anchor: a row, and the distance of the window's top below the top of that row. */
 export interface Anchor {
   at: number;
   offset: number;
 }
 
-/** Guesses heights by who speaks and how much. */
+/** Estimates heights by role and length. */
 export function guessHeights({ count, shape, sizes }: Pick<PathView, "count" | "shape" | "sizes">): Float64Array {
   const heights = new Float64Array(count);
   for (let at = 0; at < count; at++) {

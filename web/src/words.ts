@@ -47,6 +47,52 @@ export const short = (id: string) => {
   return /^[0-9a-f-]+$/i.test(own) ? own.slice(0, 8) : own;
 };
 export const place = (path: string | null | undefined) => path?.split(/[\\/]/).filter(Boolean).pop() ?? "";
+/** The names of projects by their last directory; those that share it get as much of their path as tells them apart. */
+export function projectNames(paths: string[]): Map<string, string> {
+  const parts = new Map(paths.map((path) => [path, path.split(/[\\/]/).filter(Boolean)]));
+  const end = (path: string, length: number) => (parts.get(path) ?? []).slice(-length).join("/");
+  const names = new Map<string, string>();
+  const open = new Set(parts.keys());
+  for (let length = 1; open.size > 0; length += 1) {
+    const times = new Map<string, number>();
+    for (const path of parts.keys()) times.set(end(path, length), (times.get(end(path, length)) ?? 0) + 1);
+    for (const path of open)
+      if (times.get(end(path, length)) === 1 || length >= (parts.get(path)?.length ?? 0)) {
+        names.set(path, end(path, length) || path);
+        open.delete(path);
+      }
+  }
+  return names;
+}
+
+/** A long name cut in its middle: models and branches differ at their ends. */
+export function middle(text: string, most = 26): string {
+  const letters = [...text];
+  if (letters.length <= most) return text;
+  const front = Math.ceil((most - 1) / 2);
+  return `${letters.slice(0, front).join("")}…${letters.slice(letters.length - (most - 1 - front)).join("")}`;
+}
+
+/** Labels that are told apart: those that occur twice get what differs. */
+export function distinct<T>(all: T[], label: (one: T) => string, mark: (one: T, n: number) => string): string[] {
+  const count = new Map<string, number>();
+  for (const one of all) count.set(label(one), (count.get(label(one)) ?? 0) + 1);
+  return all.map((one, n) => ((count.get(label(one)) ?? 0) > 1 ? `${label(one)} (${mark(one, n)})` : label(one)));
+}
+
+/** How long something took. */
+export function duration(from: string | null | undefined, to: string | null | undefined): number | null {
+  if (!from || !to) return null;
+  const ms = Date.parse(to) - Date.parse(from);
+  return Number.isFinite(ms) && ms >= 0 ? ms : null;
+}
+export const tookText = (ms: number) =>
+  ms < 950
+    ? `${Math.round(ms / 10) / 100} s`
+    : ms < 60_000
+      ? `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
+      : lasting(ms);
+
 export const model = (name: string) => name.replace(/^claude-/, "").replace(/-\d{8}$/, "");
 export const money = (usd: number | null) =>
   usd === null ? "–" : `$${usd < 10 ? usd.toFixed(2) : count(Math.round(usd))}`;

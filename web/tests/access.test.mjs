@@ -137,12 +137,12 @@ test("a server that goes and comes back with its token: tabs go on by themselves
   );
   server.server.kill("SIGINT");
   await server.ended;
-  await page.getByRole("alert").filter({ hasText: "The server does not answer" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "No answer from the server" }).waitFor();
   assert.ok((await page.locator(".turn.answer").count()) > 0, "what is there stays");
   // A plan says what is wrong instead of nothing.
   await page.keyboard.press("i");
   await page.getByRole("button", { name: "Move to the trash" }).click();
-  await page.locator("dialog[open]").getByText("The server does not answer").waitFor();
+  await page.locator("dialog[open]").getByText("No answer from the server").waitFor();
   await page.keyboard.press("Escape");
   appendFileSync(
     file(claude, "7ea9"),
@@ -175,7 +175,7 @@ test("a server that comes back with another token says so, and one new address i
   server.server.kill("SIGINT");
   await server.ended;
   const again = await serve(t, claude, [], { home, port });
-  await page.getByRole("alert").filter({ hasText: "The server was started anew" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "The server was restarted" }).waitFor();
   const tab = await context.newPage();
   await tab.goto(again.url);
   await tab.waitForSelector(".sessions li");

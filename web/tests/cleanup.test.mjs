@@ -1,10 +1,12 @@
 // What Claude Code deletes soon, and what is left of what it deleted.
 
 import assert from "node:assert/strict";
-import { utimesSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { demo, file, open, serve } from "./page.mjs";
+import { demo, file, open, scratch, serve } from "./page.mjs";
+import { ramus } from "./where.mjs";
 
 test("what will be deleted is announced, and deleted prompts are listed and found", async (t) => {
   const claude = demo(t);
@@ -21,7 +23,7 @@ test("what will be deleted is announced, and deleted prompts are listed and foun
   const { page, go, wrong } = await open(t, await serve(t, claude));
   const banner = page.locator(".card.warn");
   await banner.waitFor();
-  assert.match(await banner.textContent(), /1 session will be deleted by Claude Code within 7 days/);
+  assert.match(await banner.textContent(), /Claude Code will delete 1 session within 7 days/);
   assert.equal(await banner.locator(".leaving li").count(), 1);
   await page.locator(".sessions .bad", { hasText: "deleted in 3 days" }).waitFor();
 
@@ -36,5 +38,33 @@ test("what will be deleted is announced, and deleted prompts are listed and foun
   await hit.waitFor();
   assert.equal(await hit.locator("mark").textContent(), "osprey");
   assert.equal(await hit.locator("a").count(), 0);
+  assert.deepEqual(wrong, []);
+});
+
+test("what will be deleted is archived by a button, after a plan", async (t) => {
+  const claude = demo(t);
+  writeFileSync(join(claude, "settings.json"), "{}");
+  const old = Date.now() / 1000 - 27 * 86_400;
+  utimesSync(file(claude, "da7c"), old, old);
+  const archive = join(scratch(t), "data/archive.db");
+  // What was written a moment ago may still be written to, and does not count as archived.
+  const env = { RAMUS_ARCHIVE: archive, RAMUS_CACHE_SETTLE_MS: "50" };
+  const { page, wrong } = await open(t, await serve(t, claude, [], { env }));
+  const banner = page.locator(".card.warn");
+  await banner.getByText("1 file of these is not archived.").waitFor();
+  await banner.getByRole("button", { name: "Archive…" }).click();
+  const plan = page.locator("dialog[open] .plan");
+  await plan.getByText("1 of them is due for deletion.").waitFor();
+  await plan.getByText("Nothing in the Claude directory changes.").waitFor();
+  assert.ok(!existsSync(archive), "a plan writes nothing");
+  await page.locator("dialog[open]").getByRole("button", { name: "Archive", exact: true }).click();
+  await banner
+    .getByRole("status")
+    .getByText(/^Archived: \d+ new/)
+    .waitFor();
+  await page.waitForFunction(() => !document.querySelector("dialog[open]"));
+  await banner.getByRole("button", { name: "Archive…" }).waitFor({ state: "detached" });
+  const verified = spawnSync(ramus, ["archive", "verify"], { env: { ...process.env, RAMUS_ARCHIVE: archive } });
+  assert.equal(verified.status, 0, String(verified.stderr));
   assert.deepEqual(wrong, []);
 });

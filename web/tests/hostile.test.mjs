@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import test from "node:test";
+import { history as made, line } from "./made.mjs";
 import { open, scratch, serve, walk } from "./page.mjs";
 
 const EVIL = [
@@ -126,6 +127,137 @@ function history(dir) {
   return { session, project: project.split("/").pop() };
 }
 
+/** Links in a transcript lead to the web, in a tab that knows nothing of this one, or nowhere. */
+async function onlySafeLinks(page, where) {
+  const odd = await page
+    .locator(":is(.prose, .pieces) a")
+    .evaluateAll((all) =>
+      all
+        .filter(
+          (one) =>
+            !/^https?:\/\//i.test(one.getAttribute("href")) ||
+            one.rel !== "noopener noreferrer" ||
+            one.target !== "_blank" ||
+            new URL(one.href).host.replace(/:\d+$/, "") !== new URL(`http://${one.dataset.host}`).hostname ||
+            [...one.attributes].some(({ name }) => name.startsWith("on") || name === "ping" || name === "download"),
+        )
+        .map((one) => one.outerHTML),
+    );
+  assert.deepEqual(odd, [], where);
+}
+
+const BROKEN = "globalThis.broken=1";
+/** Each is a prompt and a reply of its own. */
+const CASES = [
+  "[a](java&#115;cript:" + BROKEN + ") [b](java\tscript:" + BROKEN + ") [c](\u0001javascript:" + BROKEN + ")",
+  "[a](JaVaScRiPt:" + BROKEN + ") [b](vbscript:x) [c](data:image/svg+xml,<svg onload=" + BROKEN + ">)",
+  "[a](blob:https://evil.example/1) [b](filesystem:x) [c](//evil.example) [d](/api/log) [e](?token=x) [f](#main)",
+  "[a](https://good.example\\\\@evil.example) https://good.example\\@evil.example https://good.example@evil.example",
+  '[a](https://evil.example/"onmouseover="' + BROKEN + ") https://evil.example/'\"><img/src/onerror=" + BROKEN + ">",
+  '[a](https://evil.example "title\\" onfocus=' + BROKEN + ' autofocus="")',
+  "[x]\n\n[x]: javascript:" + BROKEN + ' "t"\n\n[![i](javascript:1)](javascript:' + BROKEN + ")",
+  '![" onerror=' + BROKEN + ' x="](https://evil.example/p.png) ![p](data:image/svg+xml,<svg/onload=' + BROKEN + ">)",
+  "| <img src=x onerror=" +
+    BROKEN +
+    '> | " onclick=' +
+    BROKEN +
+    " |\n|:--|--:|\n| `</td><script>" +
+    BROKEN +
+    "</script>` | x |",
+  "# h {#id .class onclick=" + BROKEN + "}\n\n## </h2><script>" + BROKEN + "</script>",
+  "[^1]\n\n[^1]: <script>" + BROKEN + "</script>\n\n- [ ] <input onfocus=" + BROKEN + " autofocus>",
+  "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror=" + BROKEN + "&gt;'>",
+  "<svg><foreignObject><iframe srcdoc='<script>parent.broken=1</script>'></iframe></foreignObject></svg>",
+  "<template shadowrootmode=open><script>" + BROKEN + "</script></template><slot onslotchange=" + BROKEN + ">",
+  "<!--><img src=x onerror=" + BROKEN + ">--> <![CDATA[<script>" + BROKEN + "</script>]]> <?xml-stylesheet href=x?>",
+  "<scr\u0000ipt>" + BROKEN + "</scr\u0000ipt> <\u0000img src=x onerror=" + BROKEN + ">",
+  "<a href=https://evil.example ping=https://evil.example download onclick=" +
+    BROKEN +
+    ">x</a> <area href=javascript:1>",
+  "<style>@import 'https://evil.example/x.css'; .prose{background:url(https://evil.example)}</style>",
+  "\u202Ehttps://evil.example/\u202Cgnp.txt \u2066https://evil.example\u2069 \u200B\u200D\uFEFF",
+  "\u001b]8;;javascript:" + BROKEN + "\u0007link\u001b]8;;\u0007 \u001b[31m\u001b]52;c;ZXZpbA==\u0007",
+  "https://evil.example/" + "a".repeat(20_000),
+  "https://e.example/1 ".repeat(3_000),
+  '```js" onmouseover=' + BROKEN + ' x="\n1\n```\n\n~~~</code><script>' + BROKEN + "</script>\nx\n~~~",
+  "> ".repeat(400) + "deep\n\n" + "- ".repeat(300) + "deep",
+  "{{constructor.constructor('" + BROKEN + "')()}} ${" + BROKEN + "} <%= " + BROKEN + " %> #{" + BROKEN + "}",
+  "Z\u0351\u036B\u0343a\u0363\u0367l\u0358\u0341g\u0315o ".repeat(500),
+  "\u{1F468}\u200D\u{1F469}\u200D\u{1F467}\u{1F3FD} \uD83D \uDC00 \u{E0041}\u{E0042} 漢字かな交じり文 العربية עברית",
+  "<base target=_top><meta http-equiv=Content-Security-Policy content=''><object data=javascript:1></object>",
+  "<dialog open onclose=" + BROKEN + ">x</dialog><details open ontoggle=" + BROKEN + "><summary>x</summary></details>",
+  "<video autoplay onplay=" + BROKEN + " src=https://evil.example/v></video><audio src=x onerror=" + BROKEN + ">",
+  "<button popovertarget=x commandfor=main command=close>x</button><div id=main popover>y</div>",
+  "<form id=app><input name=attributes><input name=textContent></form><img name=getElementById>",
+];
+
+test("more hostile cases, each as a prompt and a reply", async (t) => {
+  const session = "0a1b2c3d-0000-4000-8000-0000000000ff";
+  const lines = [];
+  let parent = null;
+  CASES.forEach((text, n) => {
+    lines.push(line(2 * n + 1, parent, "user", text, { session }));
+    const reply = line(2 * n + 2, 2 * n + 1, "assistant", text, { session });
+    lines.push(reply.replace("claude-opus-5", "m<img src=x onerror=1>"));
+    parent = 2 * n + 2;
+  });
+  lines.push(
+    line(
+      900,
+      parent,
+      "assistant",
+      [{ type: "tool_use", id: "t", name: "__proto__", input: { constructor: CASES[0] } }],
+      {
+        session,
+      },
+    ),
+  );
+  const { claude } = made(t, lines, { session, project: "-__proto__-constructor" });
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${session}`);
+  await page
+    .locator(".outline li")
+    .nth(CASES.length - 1)
+    .waitFor();
+  const sound = async (where) => {
+    assert.equal(await page.evaluate(() => globalThis.broken), undefined, where);
+    const bad =
+      "script:not([src]), iframe, object, embed, base, video, audio, math, template, .prose :is(style, link, img, svg, form, input, dialog, button:not(.link, .copy, .more)), [onerror], [onfocus], [onmouseover]";
+    assert.deepEqual(
+      await page.locator(bad).evaluateAll((all) => all.map((one) => one.outerHTML.slice(0, 200))),
+      [],
+      where,
+    );
+    await onlySafeLinks(page, where);
+  };
+  await page.keyboard.press("g");
+  await page.waitForSelector(".row[data-at='0'] .said");
+  for (let n = 0; n < 2 * CASES.length; n += 1) {
+    await sound(`message ${n}`);
+    await page.keyboard.press("j");
+    await page.waitForTimeout(30);
+  }
+  // A note is text, too.
+  await page.getByRole("button", { name: "Pin, tags, note" }).click();
+  await page.locator("dialog").getByLabel("Note").fill(CASES.slice(0, 6).join(" "));
+  await page.locator("dialog").getByLabel("Tags").fill("<img/src=x/onerror=1>");
+  await page.locator("dialog").getByRole("button", { name: "Save" }).click();
+  await page.locator(".session-head .note-text").waitFor();
+  await sound("note");
+  for (const panel of ["Trace", "Details", "Tree"]) {
+    await page.getByRole("button", { name: panel, exact: true }).click();
+    await page.waitForTimeout(150);
+    await sound(panel);
+  }
+  await go("/usage?days=all");
+  await page.waitForSelector(".chart .bar");
+  await sound("usage");
+  await go("/");
+  await page.waitForSelector(".sessions");
+  await sound("overview");
+  assert.deepEqual(wrong, []);
+});
+
 test("a hostile history", async (t) => {
   const claude = join(scratch(t), "claude");
   const { session, project } = history(claude);
@@ -137,12 +269,13 @@ test("a hostile history", async (t) => {
       await page.evaluate(
         () =>
           document.querySelectorAll(
-            "script:not([src]), iframe, object, embed, base, form[action], .prose style, .prose link, .prose a, .pieces a, #main svg script",
+            "script:not([src]), iframe, object, embed, base, form[action], .prose style, .prose link, #main svg script, .prose img, [onerror], [onclick], [onload], [style*=url]",
           ).length,
       ),
       0,
       where,
     );
+    await onlySafeLinks(page, where);
     assert.ok(page.url().startsWith(server.origin), where);
   };
   await sound("overview");
@@ -166,7 +299,7 @@ test("a hostile history", async (t) => {
   }
   await page.waitForTimeout(300);
   await sound("opened");
-  for (const link of await page.locator(".link").all()) if (await link.isVisible()) await link.click();
+  for (const link of await page.locator(".link[data-address]").all()) if (await link.isVisible()) await link.click();
   await sound("clicked");
   await page.keyboard.press("i");
   await page.waitForSelector(".details");
@@ -193,7 +326,7 @@ test("a hostile history", async (t) => {
   await inner.locator(".agent-in .turn.task").first().waitFor();
   await sound("agents");
   await go("/usage");
-  await page.waitForSelector(".days .day");
+  await page.waitForSelector(".chart .bar");
   await sound("usage");
   await go("/search?q=broken");
   await page.waitForSelector(".hits li");

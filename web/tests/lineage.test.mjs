@@ -39,6 +39,7 @@ test("a session links to where it came from and to what came out of it", async (
   await go(`/s/${made}`);
   const from = page.locator(".session-head .lineage", { hasText: "merged from" });
   await from.waitFor();
+  await page.getByRole("button", { name: "Tree" }).click();
   await page
     .locator(".tree-bar .lineage", { hasText: "merged from" })
     .getByRole("link", { name: teapot.slice(0, 8) })

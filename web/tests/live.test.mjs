@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { demo, file, id, open, record, serve } from "./page.mjs";
+import { demo, file, id, open, record, said, serve } from "./page.mjs";
 
 test("an append appears", async (t) => {
   const claude = demo(t);
@@ -87,7 +87,7 @@ test("a session in which nothing was said fills when something is", async (t) =>
   );
   const { page, go, wrong } = await open(t, await serve(t, claude));
   await go(`/s/${session}`);
-  await page.getByText("There is nothing to read in this session yet.").waitFor();
+  await page.getByText("This session has no messages yet.").waitFor();
   appendFileSync(
     path,
     `${record(null, "cccccccc-0000-4000-8000-000000000002", "user", "Is anybody there?", session)}\n`,
@@ -103,8 +103,41 @@ test("a session that goes away is told, and comes back", async (t) => {
   await page.waitForSelector(".turn.answer");
   const path = file(claude, "7ea9");
   renameSync(path, `${path}.aside`);
-  await page.getByRole("alert").filter({ hasText: "not there any more" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "no longer exists" }).waitFor();
   renameSync(`${path}.aside`, path);
   await page.waitForSelector(".turn.answer");
+  // What the page asks for in the moment before it hears of it is not found.
+  assert.deepEqual(
+    wrong.filter((one) => !one.includes("404")),
+    [],
+  );
+});
+
+test("a session that is written to is marked, its running tool says so, and news below is counted", async (t) => {
+  const claude = demo(t);
+  const session = id(claude, "7ea9");
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  await go(`/s/${session}`);
+  await page.waitForSelector(".turn.answer");
+  assert.equal(await page.locator(".session-head .live").count(), 0);
+  await page.keyboard.press("g");
+  await page.waitForSelector(".row[data-at='0'] .said");
+  const path = file(claude, "7ea9");
+  const leaf = await page.evaluate(
+    async (address) => (await (await ask(address)).json()).leaf,
+    `/api/sessions/${session}/path`,
+  );
+  const uuid = (n) => `bbbbbbbb-0000-4000-8000-00000000000${n}`;
+  appendFileSync(path, said(leaf, uuid(1), "One more thing.", session));
+  await page.getByRole("button", { name: "1 new message" }).waitFor();
+  const call = [{ type: "tool_use", id: "toolu_live", name: "Bash", input: { command: "sleep 60" } }];
+  appendFileSync(path, `${record(uuid(1), uuid(2), "assistant", call, session)}\n`);
+  await page.getByRole("button", { name: "2 new messages" }).click();
+  await page.locator(".session-head .live").waitFor();
+  await page.locator(".row.last .call .running").waitFor({ state: "visible" });
+  await page.waitForFunction(() => !document.querySelector(".unread"));
+  const result = [{ type: "tool_result", tool_use_id: "toolu_live", content: "done" }];
+  appendFileSync(path, `${record(uuid(2), uuid(3), "user", result, session)}\n`);
+  await page.waitForFunction(() => !document.querySelector(".row.last .running"));
   assert.deepEqual(wrong, []);
 });

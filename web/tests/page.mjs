@@ -19,10 +19,13 @@ const QUIET = [
   "--force-prefers-reduced-motion",
 ];
 
+const madeDir = () => mkdtempSync(join(tmpdir(), "ramus-page-"));
+const remove = (dir) => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+
 /** A directory that is gone after the test. */
 export function scratch(t) {
-  const dir = mkdtempSync(join(tmpdir(), "ramus-page-"));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = madeDir();
+  t.after(() => remove(dir));
   return dir;
 }
 
@@ -41,7 +44,8 @@ export function copy(t, from) {
 }
 
 /** Starts the server and returns its address, which lets one browser in. */
-export async function serve(t, claude, args = [], { home = scratch(t), port = 7700, env = {} } = {}) {
+export async function serve(t, claude, args = [], { home: given, port = 7700, env = {} } = {}) {
+  const home = given ?? madeDir();
   const server = spawn(ramus, ["--claude-dir", claude, "serve", "--port", String(port), ...args], {
     env: { ...process.env, HOME: home, RAMUS_STATE_DIR: join(home, "state"), TZ: "UTC", ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -52,6 +56,8 @@ export async function serve(t, claude, args = [], { home = scratch(t), port = 77
   t.after(async () => {
     server.kill("SIGINT");
     await ended;
+    // Not before: a server that runs writes its cache.
+    if (given === undefined) remove(home);
   });
   const url = await new Promise((resolve, reject) => {
     let text = "";
@@ -203,4 +209,33 @@ export async function walk(page, selector) {
     );
   }
   await page.locator(`.row.selected ${selector}`).first().waitFor();
+}
+
+/** Carries out the plan that is shown. */
+export async function act(page, name) {
+  await page.locator("dialog[open] .plan").waitFor();
+  await page.locator("dialog[open] .buttons").getByRole("button", { name }).click();
+  // What was done before may still be told; the dialog closes when this is done.
+  await page.waitForFunction(() => !document.querySelector("dialog[open]"));
+  await page.waitForFunction(() => /^Done/.test(document.querySelector(".toast")?.textContent ?? ""));
+}
+
+/** The session of the teapot on the page, and its file as it was. */
+export async function teapot(t) {
+  const claude = demo(t);
+  const path = file(claude, "7ea9");
+  const before = readFileSync(path);
+  const opened = await open(t, await serve(t, claude));
+  await opened.go(`/s/${id(claude, "7ea9")}`);
+  await opened.page.waitForSelector(".turn.answer");
+  return { claude, path, before, ...opened };
+}
+
+/** Renames the session that is shown. */
+export async function rename(page, title) {
+  await page.getByRole("button", { name: "Details" }).click();
+  await page.getByRole("button", { name: "Rename" }).click();
+  await page.getByLabel("New title").fill(title);
+  await page.getByRole("button", { name: "Show the plan" }).click();
+  await act(page, "Rename");
 }

@@ -90,7 +90,7 @@ test("back leads to where one was in a transcript", async (t) => {
 test("back leads to where one was in a search, without searching again", async (t) => {
   const { dir } = history(t);
   const { page, context, go, wrong } = await open(t, await serve(t, dir));
-  await go("/search?q=teapot");
+  await go("/search?q=teapot&sort=newest");
   await page.locator(".hits li").nth(110).waitFor();
   await page.getByText("120 messages").waitFor();
   await page.locator(".hits li").nth(70).scrollIntoViewIfNeeded();

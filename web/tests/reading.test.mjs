@@ -18,7 +18,7 @@ test("open a session, switch at a fork, click in the tree, compare, open an agen
   // ‹ 2/3 ›: the other way at a fork is read instead, and the reader stays there.
   const fork = page.locator("nav.fork").last();
   const before = await fork.locator(".which").textContent();
-  await fork.getByRole("button", { name: "Next way" }).click();
+  await fork.getByRole("button", { name: "Next branch" }).click();
   await page.waitForURL(/leaf=/);
   await page.waitForSelector(".left-banner");
   await page.waitForFunction(
@@ -121,29 +121,6 @@ test("an agent is unfolded where it was called", async (t) => {
   assert.deepEqual(wrong, []);
 });
 
-test("what was used, by day, model and project", async (t) => {
-  const claude = demo(t);
-  const { page, wrong } = await open(t, await serve(t, claude));
-  await page.keyboard.press("u");
-  await page.waitForSelector(".days .day");
-  const told = JSON.parse(
-    spawnSync(ramus, ["--claude-dir", claude, "usage", "--utc", "--json"], { encoding: "utf8" }).stdout,
-  );
-  const near = told.by_day.filter((one) => Date.parse(one.day) > Date.parse(told.by_day.at(-1).day) - 120 * 86_400_000);
-  assert.equal(await page.locator(".days .day").count(), near.length);
-  await page.getByRole("button", { name: "Answers" }).click();
-  const row = page.locator(".bars").first().locator("tr").first();
-  assert.equal(
-    await row.locator(".amount").textContent(),
-    String(Math.max(...told.by_model.map((one) => one.messages))),
-  );
-  await page.getByText("The days as a table").click();
-  const days = page.locator(".fold .table tbody tr");
-  assert.equal(await days.count(), told.by_day.length);
-  assert.equal(await days.first().locator("th").textContent(), told.by_day.at(-1).day);
-  assert.deepEqual(wrong, []);
-});
-
 test("files as of a message, and what became of them", async (t) => {
   const claude = demo(t);
   const { page, go, wrong } = await open(t, await serve(t, claude));
@@ -153,7 +130,7 @@ test("files as of a message, and what became of them", async (t) => {
   await page.waitForSelector(".row[data-at='0'] .said");
   await page.keyboard.press("p");
   const prompt = page.locator(".row.selected .turn.prompt");
-  await prompt.getByRole("button", { name: "What to do" }).click();
+  await prompt.getByRole("button", { name: "Actions for this message" }).click();
   await page.getByRole("link", { name: "Files as of here" }).click();
   await page.locator(".files nav a", { hasText: "src/main.rs" }).click();
   await page.locator(".files .code code", { hasText: "TcpListener" }).waitFor();
@@ -216,12 +193,24 @@ test("keys alone", async (t) => {
   await page.waitForSelector("dialog[open]");
   await page.keyboard.press("Escape");
   await page.waitForFunction(() => !document.querySelector("dialog[open]"));
+  // Within a session `/` finds in it; elsewhere it searches everything.
+  await page.keyboard.press("/");
+  await page.locator(".find-bar input:focus").waitFor();
+  await page.keyboard.type("milk");
+  await page.locator(".find-bar [role=status]", { hasText: /\d/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".row.hit");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("h");
+  await page.waitForSelector(".sessions");
   await page.keyboard.press("/");
   await page.waitForURL(/search/);
+  await page.locator("main input:focus").waitFor();
   await page.keyboard.type("milk");
   await page.keyboard.press("Enter");
   await page.waitForSelector(".hits li");
   // The tree by keys: focus it, move, go there.
+  await page.goBack();
   await page.goBack();
   await page.waitForSelector(".tree-row");
   await page.locator("[role=tree]").focus();
@@ -303,7 +292,7 @@ test("a phone has the lists in a drawer and the tree over the transcript", async
   assert.deepEqual(wrong, []);
 });
 
-test("a fork with many ways shows the taken one, and all when asked", async (t) => {
+test("a fork with many branches shows the taken one, and all when asked", async (t) => {
   const claude = demo(t);
   const session = "dddddddd-0000-4000-8000-000000000000";
   const uuid = (n) => `dddddddd-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -336,11 +325,47 @@ test("a fork with many ways shows the taken one, and all when asked", async (t) 
   const { page, go, wrong } = await open(t, await serve(t, claude));
   await go(`/s/${session}`);
   await page.locator("nav.fork .which", { hasText: "25/25" }).waitFor();
-  await page.locator("nav.fork .taken .words", { hasText: "this way" }).waitFor();
+  await page.locator("nav.fork .taken .words", { hasText: "this branch" }).waitFor();
   assert.ok((await page.locator("nav.fork li").count()) < 9);
-  await page.getByRole("button", { name: "all 25 ways" }).click();
+  await page.getByRole("button", { name: "all 25 branches" }).click();
   assert.equal(await page.locator("nav.fork li").count(), 25);
   // What turns the direction of reading round is not obeyed.
-  assert.equal(await page.locator(".turn.prompt .said").first().textContent(), "begin gnp.exe");
+  assert.equal((await page.locator(".turn.prompt .said").first().textContent()).trim(), "begin gnp.exe");
+  assert.deepEqual(wrong, []);
+});
+
+test("the command that resumes at a message is in its menu and can be copied", async (t) => {
+  const claude = demo(t);
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  const session = id(claude, "7ea9");
+  await go(`/s/${session}`);
+  await page.waitForSelector(".turn.answer");
+  const copied = async (turn) => {
+    await turn.scrollIntoViewIfNeeded();
+    await turn.hover();
+    await turn.getByRole("button", { name: "Actions for this message" }).click();
+    const item = page.locator("dialog[open] button", { hasText: "Copy the command that resumes here" });
+    const shown = await item.locator("code").textContent();
+    const note = await item.textContent();
+    await item.click();
+    await page.waitForFunction(() => document.querySelector(".toast")?.textContent === "Command copied");
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), shown);
+    await page.waitForFunction(() => !document.querySelector("dialog[open]"));
+    return { shown, note };
+  };
+  const printed = (at) => {
+    const args = ["--claude-dir", claude, "resume", at, "--print"];
+    return spawnSync(ramus, args, { encoding: "utf8" }).stdout.trim();
+  };
+  // Where Claude Code resumes by itself it is started at once.
+  const last = await copied(page.locator(".turn.answer").last());
+  assert.match(last.shown, new RegExp(`--resume ${session}$`));
+  assert.equal(last.shown, printed("7ea9"));
+  // Anywhere else ramus asks first.
+  await page.keyboard.press("g");
+  const first = await copied(page.locator(".row[data-at='1'] .turn").first());
+  assert.match(first.shown, new RegExp(`ramus .*resume ${session}:`));
+  assert.match(first.note, /asks first whether to move the resume point or to fork/);
+  assert.equal(first.shown, printed(first.shown.split(" ").pop()));
   assert.deepEqual(wrong, []);
 });

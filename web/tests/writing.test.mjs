@@ -5,49 +5,22 @@ import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import test from "node:test";
-import { demo, file, id, open, serve, workshop } from "./page.mjs";
+import { act, demo, file, id, open, rename, serve, teapot, workshop } from "./page.mjs";
 import { ramus } from "./where.mjs";
 
 const told = (claude, ...args) =>
   JSON.parse(spawnSync(ramus, ["--claude-dir", claude, ...args, "--json"], { encoding: "utf8" }).stdout);
-
-async function act(page, name) {
-  await page.locator("dialog[open] .plan").waitFor();
-  await page.locator("dialog[open] .buttons").getByRole("button", { name }).click();
-  // What was done before may still be told; the dialog closes when this is done.
-  await page.waitForFunction(() => !document.querySelector("dialog[open]"));
-  await page.waitForFunction(() => /^Done/.test(document.querySelector(".toast")?.textContent ?? ""));
-}
-
-/** The session of the teapot on the page, and its file as it was. */
-async function teapot(t) {
-  const claude = demo(t);
-  const path = file(claude, "7ea9");
-  const before = readFileSync(path);
-  const opened = await open(t, await serve(t, claude));
-  await opened.go(`/s/${id(claude, "7ea9")}`);
-  await opened.page.waitForSelector(".turn.answer");
-  return { claude, path, before, ...opened };
-}
-
-async function rename(page, title) {
-  await page.getByRole("button", { name: "Details" }).click();
-  await page.getByRole("button", { name: "Rename" }).click();
-  await page.getByLabel("New title").fill(title);
-  await page.getByRole("button", { name: "Show the plan" }).click();
-  await act(page, "Rename");
-}
 
 test("go to a message and undo it", async (t) => {
   const { claude, path, before, page, go, wrong } = await teapot(t);
   await page.keyboard.press("g");
   const turn = page.locator(".row[data-at='1'] .turn").first();
   await turn.hover();
-  await turn.getByRole("button", { name: "What to do" }).click();
-  await page.getByRole("button", { name: "Go on from here" }).click();
+  await turn.getByRole("button", { name: "Actions for this message" }).click();
+  await page.getByRole("button", { name: "Resume from here" }).click();
   await page.locator("dialog[open] .plan").waitFor();
   assert.deepEqual(readFileSync(path), before, "a plan that is only shown writes nothing");
-  await act(page, "Go here");
+  await act(page, "Resume from here");
   const after = readFileSync(path);
   assert.deepEqual(after.subarray(0, before.length), before, "nothing that was there is changed");
   assert.ok(after.length > before.length);
@@ -58,7 +31,7 @@ test("go to a message and undo it", async (t) => {
   await go("/log");
   await page.getByRole("button", { name: "Undo" }).first().click();
   await act(page, "Undo");
-  assert.deepEqual(readFileSync(path), before, "undo brings back every byte");
+  assert.deepEqual(readFileSync(path), before, "undo restores every byte");
   await page.locator(".log .undone").waitFor();
   assert.deepEqual(wrong, []);
 });
@@ -68,7 +41,7 @@ test("fork, rename, trash and back", async (t) => {
   const count = () => readdirSync(dirname(path)).filter((name) => name.endsWith(".jsonl")).length;
   const files = count();
   const turn = page.locator(".turn.prompt").last();
-  await turn.getByRole("button", { name: "What to do" }).click();
+  await turn.getByRole("button", { name: "Actions for this message" }).click();
   await page.getByRole("button", { name: "Fork from here" }).click();
   await act(page, "Fork");
   await page.locator(".session-head h1", { hasText: "(fork)" }).waitFor();
@@ -83,8 +56,8 @@ test("fork, rename, trash and back", async (t) => {
   await act(page, "Move to the trash");
   assert.equal(existsSync(forked), false);
   await go("/log");
-  await page.locator(".log li", { hasText: "trash" }).getByRole("button", { name: "Bring back" }).click();
-  await act(page, "Bring back");
+  await page.locator(".log li", { hasText: "trash" }).getByRole("button", { name: "Restore" }).click();
+  await act(page, "Restore");
   assert.equal(existsSync(forked), true);
   assert.deepEqual(wrong, []);
 });
@@ -97,12 +70,12 @@ test("bring back what undo cannot: the session went on", async (t) => {
   await go("/log");
   const entry = page.locator(".log li", { hasText: "rename" });
   await entry.getByRole("button", { name: "Undo" }).click();
-  await page.locator("dialog[open]", { hasText: "bring the session back" }).waitFor();
+  await page.locator("dialog[open]", { hasText: "restore the session" }).waitFor();
   await page.getByRole("button", { name: "Cancel" }).click();
-  await entry.getByRole("button", { name: "Bring back" }).click();
-  await page.locator("dialog[open] .plan", { hasText: "bytes more by now" }).waitFor();
+  await entry.getByRole("button", { name: "Restore" }).click();
+  await page.locator("dialog[open] .plan", { hasText: "has grown by" }).waitFor();
   assert.deepEqual(readFileSync(path), after, "a plan that is only shown writes nothing");
-  await act(page, "Bring back");
+  await act(page, "Restore");
   assert.deepEqual(readFileSync(path), before);
   await page.locator(".log li", { hasText: "restore" }).getByRole("button", { name: "Undo" }).click();
   await act(page, "Undo");
@@ -123,7 +96,7 @@ test("merge two branches into a new session", async (t) => {
   await boxes.nth(0).check();
   await boxes.nth(1).check();
   await merge.click();
-  await page.getByLabel("In short").check();
+  await page.getByLabel("Digest").check();
   await page.getByLabel("Title").fill("Two <i>pots</i> in one");
   await page.getByRole("button", { name: "Show the plan" }).click();
   await page.locator("dialog[open] .exchanges li.summarized").first().waitFor();
@@ -149,12 +122,12 @@ test("put files back and undo it", async (t) => {
   writeFileSync(main, "by <b>hand</b>\n");
   const { page, go, wrong } = await open(t, await serve(t, claude));
   await go(`/f/${id(claude, "7ea9")}?at=`);
-  await page.getByRole("button", { name: "Put them back" }).click();
+  await page.getByRole("button", { name: "Restore them" }).click();
   const change = page.locator("dialog[open] .file", { hasText: "src/main.rs" });
   await change.locator("summary").click();
   await change.locator(".diff .row.del", { hasText: "by <b>hand</b>" }).waitFor();
   assert.equal(readFileSync(main, "utf8"), "by <b>hand</b>\n", "a plan that is only shown writes nothing");
-  await act(page, "Put them back");
+  await act(page, "Restore them");
   assert.match(readFileSync(main, "utf8"), /TcpListener/);
   await page.getByRole("button", { name: "Undo" }).click();
   await act(page, "Undo");

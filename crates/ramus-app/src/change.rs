@@ -4,51 +4,53 @@ mod files;
 mod hints;
 mod keeper;
 mod new_session;
-mod site;
-mod words;
+mod opened_session;
+mod warnings;
 
+use ramus_core::annotation::{Annotation, AnnotationTarget};
 use ramus_core::edit::{
-    ChangeDetail, ChangeSummary, FileRestoration, Misnamed, Refusal, Thinking, UndoneOperation,
+    ChangeDetail, ChangeSummary, EditRefusal, FileRestoration, ThinkingPolicy, UndoneOperation,
+    WrongIds,
 };
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
-use ramus_store::apply::{ApplyError, Done};
+use ramus_store::apply::{AppliedOperation, ApplyError};
 use ramus_store::files_at::FilesAt;
 use ramus_store::journal::{Journal, Operation};
-use ramus_store::plan::{self, Plan, PlanError, Step, TitleError};
+use ramus_store::plan::{self, PlanError, PlanStep, TitleError, WritePlan};
 use ramus_store::undo::{self, UndoError};
-use ramus_store::{PathError, State};
+use ramus_store::{PathError, StateDir};
 
 pub use hints::apply_hint;
 pub use keeper::PlanKeeper;
 pub use new_session::{MergeRequest, NewSessionAt};
-pub use ramus_store::plan::{What as ChangeKind, new_id, quoted, resume_command};
-pub use site::Site;
+pub use opened_session::OpenedSession;
+pub use ramus_store::plan::{OperationKind as ChangeKind, new_id, resume_command, shell_quoted};
 
 use crate::workspace::Workspace;
 
-/// What somebody wants to be done.
+/// A change that a user requests.
 #[derive(Debug)]
 pub enum ChangeRequest<'a> {
     /// Resume a session from a message.
     Goto {
-        site: &'a Site,
+        opened: &'a OpenedSession,
         node: NodeId,
     },
     /// Copy a conversation up to a message into a new session.
     Fork {
-        site: &'a Site,
+        opened: &'a OpenedSession,
         node: NodeId,
         to: NewSessionAt<'a>,
     },
     /// Put conversations, each up to a message, together in a new session.
     Merge(MergeRequest<'a>),
     Rename {
-        site: &'a Site,
+        opened: &'a OpenedSession,
         title: &'a str,
     },
     Trash {
-        site: &'a Site,
+        opened: &'a OpenedSession,
     },
     /// Take an operation back; without a number the last one.
     Undo {
@@ -72,32 +74,32 @@ pub enum ChangeRequest<'a> {
     },
     /// Repair the conversation that Claude Code resumes, in a copy.
     Fix {
-        site: &'a Site,
-        misnamed: &'a Misnamed,
-        thinking: Thinking,
+        opened: &'a OpenedSession,
+        misnamed: &'a WrongIds,
+        thinking: ThinkingPolicy,
     },
 }
 
 impl ChangeRequest<'_> {
     /// Returns the sessions that are written to or from.
-    fn sites(&self) -> impl Iterator<Item = &Site> {
-        let (one, several): (Option<&Site>, &[(&Site, NodeId)]) = match self {
-            Self::Goto { site, .. }
-            | Self::Fork { site, .. }
-            | Self::Rename { site, .. }
-            | Self::Trash { site }
-            | Self::Fix { site, .. } => (Some(*site), &[]),
+    fn opened_sessions(&self) -> impl Iterator<Item = &OpenedSession> {
+        let (one, several): (Option<&OpenedSession>, &[(&OpenedSession, NodeId)]) = match self {
+            Self::Goto { opened, .. }
+            | Self::Fork { opened, .. }
+            | Self::Rename { opened, .. }
+            | Self::Trash { opened }
+            | Self::Fix { opened, .. } => (Some(*opened), &[]),
             Self::Merge(request) => (None, request.conversations),
             Self::Undo { .. } | Self::Restore { .. } | Self::RestoreFiles { .. } => (None, &[]),
         };
-        one.into_iter().chain(several.iter().map(|(site, _)| *site))
+        one.into_iter().chain(several.iter().map(|(opened, _)| *opened))
     }
 }
 
 /// A change that can be shown, kept and carried out.
 #[derive(Debug)]
 pub struct PlannedChange {
-    pub plan: Plan,
+    pub plan: WritePlan,
     pub detail: ChangeDetail,
     /// The start of the id of the plan's session that means no other one.
     pub(crate) short_session: String,
@@ -105,14 +107,16 @@ pub struct PlannedChange {
     pub resume_leaf: Option<String>,
     /// The directory that Claude Code has to be started in, if there is something to resume.
     pub cwd: Option<String>,
-    /// Somebody must decide first what holds where merged conversations conflict.
+    /// The user must first decide which version of conflicting files is valid.
     pub stops: bool,
     /// Why the session itself cannot go to the message. This fork does it instead (R25).
-    pub instead_of: Option<Refusal>,
+    pub instead_of: Option<EditRefusal>,
+    /// Pins, tags and notes that come along with it.
+    pub annotations: Vec<(AnnotationTarget, Annotation)>,
 }
 
 impl PlannedChange {
-    pub(crate) fn new(workspace: &Workspace, plan: Plan, detail: ChangeDetail) -> Self {
+    pub(crate) fn new(workspace: &Workspace, plan: WritePlan, detail: ChangeDetail) -> Self {
         Self {
             short_session: workspace.short_id(&plan.session),
             plan,
@@ -121,16 +125,17 @@ impl PlannedChange {
             cwd: None,
             stops: false,
             instead_of: None,
+            annotations: Vec::new(),
         }
     }
 
-    /// Returns what it comes down to.
-    pub fn summary(&self) -> ChangeSummary<'_> {
-        let is_agent = |step: &&Step| {
-            matches!(step, Step::Make { file, .. }
+    /// Returns a summary of the change.
+    pub fn change_summary(&self) -> ChangeSummary<'_> {
+        let is_agent = |step: &&PlanStep| {
+            matches!(step, PlanStep::CreateFile { file, .. }
                 if *file != self.plan.file && file.extension().is_some_and(|end| end == "jsonl"))
         };
-        let is_link = |step: &&Step| matches!(step, Step::Link { .. });
+        let is_link = |step: &&PlanStep| matches!(step, PlanStep::HardLink { .. });
         ChangeSummary {
             detail: &self.detail,
             session: &self.plan.session,
@@ -139,11 +144,11 @@ impl PlannedChange {
             appended_bytes: self.plan.appended_bytes(),
             agents: self.plan.steps.iter().filter(is_agent).count(),
             links: self.plan.steps.iter().filter(is_link).count(),
-            resume_notes: self.plan.resume_words().collect(),
+            resume_notes: self.plan.resume_notes().collect(),
         }
     }
 
-    /// Returns what to type to go on, if there is something to resume.
+    /// Returns the command that resumes the result, if there is something to resume.
     pub fn resume_command(&self) -> Option<String> {
         self.cwd.as_ref().map(|_| plan::resume_command(&self.plan.session))
     }
@@ -153,25 +158,27 @@ impl PlannedChange {
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
     /// The histories do not allow it.
-    #[error("cannot {}: {refusal}", verb(*.what))]
-    Refused { what: ChangeKind, refusal: Refusal },
+    #[error("cannot {}: {refusal}", change_verb(*.what))]
+    Refused { what: ChangeKind, refusal: EditRefusal },
     #[error("the session resumes there already")]
     AlreadyThere,
-    /// Its file is gone.
+    /// Its file no longer exists.
     #[error("session {0} is in the archive only")]
     Archived(String),
+    #[error("the session was archived on another machine and can only be read here")]
+    OfOthers,
     /// Of the conversations that were named, counted from 0, this one is none.
-    #[error("the record is no part of a conversation")]
+    #[error("the record is not part of a conversation")]
     NoConversation { nth: usize },
     #[error(transparent)]
     Title(#[from] TitleError),
-    #[error("no project is or contains {0:?}")]
+    #[error("no project matches {0:?}")]
     NoProject(String),
-    /// The directory whose files are wanted back.
-    #[error("the session ran in {0}, which is not here")]
+    /// The directory whose files would be restored; empty: the session does not name it.
+    #[error("{}", missing_directory(.0))]
     NoDirectory(String),
-    /// Nothing is to be put back; what is left alone.
-    #[error("the files are as they were then")]
+    /// No file needs to be restored; the value lists what is skipped.
+    #[error("all files are unchanged")]
     FilesAsTheyWere(FileRestoration),
     #[error("there is nothing to repair")]
     NothingToRepair,
@@ -187,11 +194,18 @@ pub enum ChangeError {
     Read(#[from] PathError),
 }
 
-fn verb(what: ChangeKind) -> &'static str {
+fn change_verb(what: ChangeKind) -> &'static str {
     match what {
-        ChangeKind::Goto => "go there",
+        ChangeKind::Goto => "resume there",
         ChangeKind::Fix => "repair",
-        other => other.word(),
+        other => other.as_str(),
+    }
+}
+
+fn missing_directory(cwd: &str) -> String {
+    match cwd {
+        "" => "the session does not name its working directory".to_owned(),
+        cwd => format!("the working directory {cwd} does not exist here"),
     }
 }
 
@@ -200,7 +214,7 @@ impl ChangeError {
         Self::Undo { error: UndoError::Unknown(op), trashed: None, is_kept: false }
     }
 
-    fn of(what: ChangeKind) -> impl FnOnce(PlanError) -> Self {
+    fn from_plan_error(what: ChangeKind) -> impl FnOnce(PlanError) -> Self {
         move |error| match error {
             PlanError::Refused(refusal) => Self::Refused { what, refusal },
             PlanError::Read(error) => Self::Read(error),
@@ -209,26 +223,38 @@ impl ChangeError {
 }
 
 impl Workspace {
-    /// Plans what was asked for; nothing is written.
-    pub fn plan(
+    /// Returns why an archived session is not changed or packed.
+    pub(crate) fn archived_error(&self, opened: &OpenedSession) -> ChangeError {
+        match self.is_of_others(&opened.found.file.path) {
+            true => ChangeError::OfOthers,
+            false => ChangeError::Archived(opened.short_id.clone()),
+        }
+    }
+
+    /// Plans a change without writing anything.
+    pub fn plan_change(
         &self,
         request: ChangeRequest<'_>,
         now: Time,
     ) -> Result<PlannedChange, ChangeError> {
-        if let Some(site) = request.sites().find(|site| site.found.file.archived) {
-            return Err(ChangeError::Archived(site.short_id.clone()));
+        if let Some(opened) = request.opened_sessions().find(|opened| opened.found.file.archived) {
+            return Err(self.archived_error(opened));
         }
         match request {
-            ChangeRequest::Goto { site, node } => self.plan_goto(site, node, now),
-            ChangeRequest::Fork { site, node, to } => self.plan_fork(site, node, to, now),
+            ChangeRequest::Goto { opened, node } => self.plan_goto(opened, node, now),
+            ChangeRequest::Fork { opened, node, to } => self.plan_fork(opened, node, to, now),
             ChangeRequest::Merge(request) => self.plan_merge(request, now),
-            ChangeRequest::Rename { site, title } => {
-                let title = plan::title(title)?;
+            ChangeRequest::Rename { opened, title } => {
+                let title = plan::check_title(title)?;
                 let detail =
-                    ChangeDetail::Rename { now: site.title.clone(), then: title.to_owned() };
-                Ok(PlannedChange::new(self, plan::rename(site.subject(), title, now)?, detail))
+                    ChangeDetail::Rename { now: opened.title.clone(), then: title.to_owned() };
+                Ok(PlannedChange::new(
+                    self,
+                    plan::plan_rename(opened.edit_subject(), title, now)?,
+                    detail,
+                ))
             }
-            ChangeRequest::Trash { site } => plan_trash(self, site),
+            ChangeRequest::Trash { opened } => plan_trash(self, opened),
             ChangeRequest::Undo { journal, op } => self.plan_undo(journal, op),
             ChangeRequest::Restore { journal, session, at } => {
                 self.plan_restore(journal, session, at)
@@ -236,8 +262,8 @@ impl Workspace {
             ChangeRequest::RestoreFiles { files, only, outside } => {
                 files::plan_restore_files(self, files, only, outside)
             }
-            ChangeRequest::Fix { site, misnamed, thinking } => {
-                self.plan_fix(site, misnamed, thinking, now)
+            ChangeRequest::Fix { opened, misnamed, thinking } => {
+                self.plan_fix(opened, misnamed, thinking, now)
             }
         }
     }
@@ -245,40 +271,44 @@ impl Workspace {
     /// Plans to resume from a message, by a fork where lines at the session's end cannot do it.
     fn plan_goto(
         &self,
-        site: &Site,
+        opened: &OpenedSession,
         node: NodeId,
         now: Time,
     ) -> Result<PlannedChange, ChangeError> {
-        let planned = plan::goto(site.subject(), node, now);
-        // At a date in the future the session would go on once, and then go back there.
-        let lasts = !matches!(planned, Err(PlanError::Refused(Refusal::Future { .. })));
-        if lasts && site.resumes_at(node) {
+        let planned = plan::plan_goto(opened.edit_subject(), node, now);
+        // With a date in the future the session would resume there once and then return to that record.
+        let lasts = !matches!(planned, Err(PlanError::Refused(EditRefusal::Future { .. })));
+        if lasts && opened.resumes_at(node) {
             return Err(ChangeError::AlreadyThere);
         }
         match planned {
             Ok(plan) => {
-                let resumed = site.history.branches.resume.map(|resume| site.message(resume.leaf));
+                let resumed = opened
+                    .history
+                    .branches
+                    .resume
+                    .map(|resume| opened.message_summary(resume.leaf));
                 let detail = ChangeDetail::Goto {
-                    title: site.title.clone(),
+                    title: opened.title.clone(),
                     now: resumed.transpose()?.flatten(),
-                    then: site.message(node)?,
+                    then: opened.message_summary(node)?,
                 };
                 Ok(PlannedChange {
-                    resume_leaf: Some(site.leaf(node)),
-                    cwd: Some(site.cwd().to_owned()),
+                    resume_leaf: Some(opened.leaf_uuid(node)),
+                    cwd: Some(opened.working_directory().to_owned()),
                     ..PlannedChange::new(self, plan, detail)
                 })
             }
             Err(PlanError::Refused(refusal)) if refusal.can_fork() => {
-                let fork = self.plan_fork(site, node, NewSessionAt::default(), now)?;
+                let fork = self.plan_fork(opened, node, NewSessionAt::default(), now)?;
                 Ok(PlannedChange { instead_of: Some(refusal), ..fork })
             }
-            Err(error) => Err(ChangeError::of(ChangeKind::Goto)(error)),
+            Err(error) => Err(ChangeError::from_plan_error(ChangeKind::Goto)(error)),
         }
     }
 
     fn plan_undo(&self, journal: &Journal, op: Option<u64>) -> Result<PlannedChange, ChangeError> {
-        let plan = undo::undo(journal, op, self.roots())
+        let plan = undo::plan_undo(journal, op, self.claude_roots())
             .map_err(|error| undo_error(error, journal, op, None))?;
         let undone = plan.undoes.and_then(|op| journal.operation(op));
         let undone = undone.map(|operation| self.undone_operation(operation));
@@ -291,36 +321,36 @@ impl Workspace {
         session: &str,
         at: Option<u64>,
     ) -> Result<PlannedChange, ChangeError> {
-        let trashed = undo::trashed(journal, session, self.roots());
+        let trashed = undo::find_trash_operation(journal, session, self.claude_roots());
         let plan = match trashed.filter(|_| at.is_none()) {
             // Its files are whole where `trash` put them.
-            Some(op) => undo::undo(journal, Some(op), self.roots()),
-            None => undo::restore(journal, session, at, self.roots()),
+            Some(op) => undo::plan_undo(journal, Some(op), self.claude_roots()),
+            None => undo::plan_restore(journal, session, at, self.claude_roots()),
         };
         let plan = plan.map_err(|error| undo_error(error, journal, at, trashed))?;
-        let detail = ChangeDetail::Restore { words: plan.words.clone() };
+        let detail = ChangeDetail::Restore { description: plan.words.clone() };
         Ok(PlannedChange::new(self, plan, detail))
     }
 
     fn undone_operation(&self, operation: &Operation) -> UndoneOperation {
         UndoneOperation {
             op: operation.op,
-            kind: operation.what.word(),
+            kind: operation.what.as_str(),
             short_session: self.short_id(&operation.session),
-            words: operation.words.clone(),
+            description: operation.words.clone(),
         }
     }
 }
 
-fn plan_trash(workspace: &Workspace, site: &Site) -> Result<PlannedChange, ChangeError> {
-    let plan = plan::trash(site.subject())?;
-    let conversations = &site.history.branches.conversations;
+fn plan_trash(workspace: &Workspace, opened: &OpenedSession) -> Result<PlannedChange, ChangeError> {
+    let plan = plan::plan_trash(opened.edit_subject())?;
+    let conversations = &opened.history.branches.conversations;
     let moved = plan.steps.iter().filter_map(|step| match step {
-        Step::Move { from, .. } => Some(from.clone()),
+        PlanStep::MoveFile { from, .. } => Some(from.clone()),
         _ => None,
     });
     let detail = ChangeDetail::Trash {
-        title: site.title.clone(),
+        title: opened.title.clone(),
         conversations: conversations.len(),
         longest: conversations.iter().map(|one| one.messages).max().unwrap_or(0),
         moved: moved.collect(),
@@ -340,28 +370,39 @@ fn undo_error(
 }
 
 /// Carries out what was planned, and nothing else. With `force` an open or growing session is no obstacle.
-pub fn apply(
-    state: &State,
+pub fn apply_change(
+    state: &StateDir,
     change: &PlannedChange,
     force: bool,
     now: Time,
-) -> Result<Done, ApplyError> {
-    ramus_store::apply::apply(state, &change.plan, force, now)
+) -> Result<AppliedOperation, ApplyError> {
+    let mut done = ramus_store::apply::apply_plan(state, &change.plan, force, now)?;
+    if !change.annotations.is_empty() {
+        let written = state.change_annotations(|all| {
+            let annotations = change.annotations.iter().cloned();
+            annotations.for_each(|(target, annotation)| all.merge(target, annotation));
+        });
+        // The sessions are there; that their notes are not is no reason to take them away again.
+        if let Err(error) = written {
+            done.notes.push(format!("pins, tags and notes were not written: {error}"));
+        }
+    }
+    Ok(done)
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use ramus_core::resume::Rule;
+    use ramus_core::resume::ResumeRule;
     use ramus_core::time::Time;
-    use ramus_store::State;
+    use ramus_store::StateDir;
     use ramus_store::apply::ApplyError;
-    use ramus_store::place::Place;
-    use ramus_store::plan::Step;
-    use testkit::Home;
+    use ramus_store::claude_dir::ClaudeDirs;
+    use ramus_store::plan::PlanStep;
+    use testkit::TestHome;
 
-    use super::{ChangeError, ChangeRequest, PlannedChange, Site, apply};
+    use super::{ChangeError, ChangeRequest, OpenedSession, PlannedChange, apply_change};
     use crate::workspace::Workspace;
 
     const TWO: &str = "
@@ -373,60 +414,63 @@ mod tests {
         f < e  assistant  tuned as well
     ";
     const FILE: &str = "-home-dev-app/11111111-0000-4000-8000-000000000001.jsonl";
-    fn now() -> Time {
+    fn test_time() -> Time {
         Time::from_millis(1_800_000_000_000)
     }
 
-    fn workspace(home: &Home) -> Workspace {
-        let place = Place::open(vec![home.claude()]).unwrap();
-        Workspace::new(place, Rule::Client, State::new(home.path().join("state")))
+    fn test_workspace(home: &TestHome) -> Workspace {
+        let place = ClaudeDirs::open(vec![home.claude_dir()]).unwrap();
+        Workspace::new(place, ResumeRule::Client, StateDir::new(home.path().join("state")))
     }
 
-    fn site(workspace: &Workspace) -> Site {
-        Site::read(workspace, workspace.address("1111").unwrap().file).unwrap()
+    fn test_session(workspace: &Workspace) -> OpenedSession {
+        OpenedSession::read_session(workspace, workspace.resolve_address("1111").unwrap().file)
+            .unwrap()
     }
 
     fn to_d(workspace: &Workspace) -> PlannedChange {
-        let site = site(workspace);
-        let node = site.history.node_at("d").unwrap();
-        workspace.plan(ChangeRequest::Goto { site: &site, node }, now()).unwrap()
+        let opened = test_session(workspace);
+        let node = opened.history.node_at("d").unwrap();
+        workspace.plan_change(ChangeRequest::Goto { opened: &opened, node }, test_time()).unwrap()
     }
 
     #[test]
     fn what_was_planned_is_written_byte_for_byte() {
-        let home = Home::new();
-        let path = home.session(FILE, TWO);
-        let workspace = workspace(&home);
+        let home = TestHome::new();
+        let path = home.write_session(FILE, TWO);
+        let workspace = test_workspace(&home);
         let change = to_d(&workspace);
         assert_eq!(change.resume_leaf.as_deref(), Some("d"));
-        let [Step::Append { bytes, .. }] = &change.plan.steps[..] else { panic!("{change:?}") };
+        let [PlanStep::AppendLines { bytes, .. }] = &change.plan.steps[..] else {
+            panic!("{change:?}")
+        };
         let planned = [fs::read(&path).unwrap(), bytes.clone()].concat();
-        apply(workspace.state(), &change, false, now()).unwrap();
+        apply_change(workspace.state_dir(), &change, false, test_time()).unwrap();
         assert_eq!(fs::read(&path).unwrap(), planned);
     }
 
     #[test]
     fn a_session_that_went_on_since_the_plan_stays_as_it_is() {
-        let home = Home::new();
-        let path = home.session(FILE, TWO);
-        let workspace = workspace(&home);
+        let home = TestHome::new();
+        let path = home.write_session(FILE, TWO);
+        let workspace = test_workspace(&home);
         let change = to_d(&workspace);
         let longer = fs::read_to_string(&path).unwrap() + "{\"type\":\"summary\"}\n";
         fs::write(&path, &longer).unwrap();
-        let refused = apply(workspace.state(), &change, false, now());
+        let refused = apply_change(workspace.state_dir(), &change, false, test_time());
         assert!(matches!(refused, Err(ApplyError::Changed(_))), "{refused:?}");
         assert_eq!(fs::read_to_string(&path).unwrap(), longer);
     }
 
     #[test]
     fn going_where_a_session_resumes_already_needs_no_plan() {
-        let home = Home::new();
-        home.session(FILE, TWO);
-        let workspace = workspace(&home);
-        let site = site(&workspace);
+        let home = TestHome::new();
+        home.write_session(FILE, TWO);
+        let workspace = test_workspace(&home);
+        let opened = test_session(&workspace);
         let going = |name| {
-            let node = site.history.node_at(name).unwrap();
-            workspace.plan(ChangeRequest::Goto { site: &site, node }, now())
+            let node = opened.history.node_at(name).unwrap();
+            workspace.plan_change(ChangeRequest::Goto { opened: &opened, node }, test_time())
         };
         assert!(matches!(going("f"), Err(ChangeError::AlreadyThere)));
         assert!(going("d").is_ok_and(|change| change.instead_of.is_none()));

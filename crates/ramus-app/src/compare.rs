@@ -1,38 +1,73 @@
-//! Two conversations compared: what both have, and what each did of its own.
+//! Compares two conversations: what they have in common, and what each did separately.
 
-mod ends;
-mod team;
+mod called_agents;
+mod final_contents;
+mod own_turns;
 
-use ramus_core::compare::{Common, Compared, FilePair, Named, Side, Stretch, common, files};
+use ramus_core::compare::{
+    ComparedConversations, ComparedSide, ConversationLabel, ExchangePair, FilePair, OwnTurn,
+    PathOverlap, PathPart, changed_files, compare_paths, order_exchanges, paired_exchanges,
+};
 use ramus_core::price::PriceList;
-use ramus_core::session::{NodeId, Session};
+use ramus_core::session::Session;
 use ramus_core::turn::Turn;
 use ramus_store::PathError;
 
 use crate::conversation::{OpenConversation, each_turn};
 use crate::workspace::Workspace;
-use team::Team;
+use called_agents::CalledAgents;
+use own_turns::{TurnBuffer, is_own_turn};
 
 /// What was found out about two conversations.
 #[derive(Debug)]
-pub struct Comparison {
-    pub names: [Named; 2],
-    pub common: Common,
-    pub sides: [Side; 2],
+pub struct ConversationComparison<'a> {
+    conversations: [&'a OpenConversation; 2],
+    buffers: [TurnBuffer; 2],
+    pub names: [ConversationLabel; 2],
+    pub common: PathOverlap,
+    pub sides: [ComparedSide; 2],
     /// The files that either changed, as they are in the end.
     pub files: Vec<FilePair>,
 }
 
-impl Comparison {
+impl ConversationComparison<'_> {
     /// Returns it to be drawn, at some prices.
-    pub fn compared<'a>(&'a self, prices: &'a PriceList) -> Compared<'a> {
-        Compared {
+    pub fn priced_comparison<'a>(&'a self, prices: &'a PriceList) -> ComparedConversations<'a> {
+        ComparedConversations {
             common: &self.common,
             names: self.names.each_ref(),
             sides: self.sides.each_ref(),
             files: &self.files,
             prices,
         }
+    }
+
+    /// Reads the turns that only one side has, in order.
+    pub fn read_own_turns<R>(
+        &self,
+        side: usize,
+        read: impl FnOnce(&mut dyn Iterator<Item = OwnTurn>) -> R,
+    ) -> Result<R, PathError> {
+        match self.buffers[side].turns() {
+            Some(turns) => Ok(read(&mut turns.iter().cloned())),
+            None => {
+                own_turns::read_own_turns(self.conversations[side], &self.common.own[side], read)
+            }
+        }
+    }
+
+    /// Reads the exchanges that differ, those with similar prompts next to each other.
+    pub fn read_exchanges<R>(
+        &self,
+        read: impl FnOnce(&mut dyn Iterator<Item = ExchangePair>) -> R,
+    ) -> Result<R, PathError> {
+        let counts = self.sides.each_ref().map(|side| side.exchanges);
+        let order = order_exchanges(counts, &mut |side, each| {
+            self.read_own_turns(side, |turns| turns.for_each(|own| each(&own)))
+        })?;
+        self.read_own_turns(0, |a| {
+            self.read_own_turns(1, |b| read(&mut paired_exchanges(&order, [a, b])))
+        })?
     }
 }
 
@@ -42,49 +77,54 @@ impl Workspace {
     ///
     /// `each_own` sees every turn that only one of them has, with the number of that side and of the
     /// part it lies in.
-    pub fn compare(
+    pub fn compare_conversations<'a>(
         &self,
-        conversations: [&OpenConversation; 2],
+        conversations: [&'a OpenConversation; 2],
         mut each_own: impl FnMut(usize, usize, &Turn),
-    ) -> Result<Comparison, PathError> {
+    ) -> Result<ConversationComparison<'a>, PathError> {
         let [a, b] = conversations;
-        let common = common(&a.stretches(), &b.stretches());
-        let sides = [
-            read_side(self, a, &common, 0, |part, turn| each_own(0, part, turn))?,
-            read_side(self, b, &common, 1, |part, turn| each_own(1, part, turn))?,
-        ];
-        let mut files = files(&sides[0], &sides[1]);
-        ends::complete(self.roots(), &a.parts, &mut files, |pair| &mut pair.a)?;
-        ends::complete(self.roots(), &b.parts, &mut files, |pair| &mut pair.b)?;
-        let names = conversations.map(|conversation| self.named(conversation));
-        Ok(Comparison { names, common, sides, files })
+        let common = compare_paths(&a.path_parts(), &b.path_parts());
+        let (side_a, buffer_a) =
+            read_side(self, a, &common, 0, |part, turn| each_own(0, part, turn))?;
+        let (side_b, buffer_b) =
+            read_side(self, b, &common, 1, |part, turn| each_own(1, part, turn))?;
+        let (sides, buffers) = ([side_a, side_b], [buffer_a, buffer_b]);
+        let mut files = changed_files(&sides[0], &sides[1]);
+        final_contents::complete_contents(self.claude_roots(), &a.parts, &mut files, |pair| {
+            &mut pair.a
+        })?;
+        final_contents::complete_contents(self.claude_roots(), &b.parts, &mut files, |pair| {
+            &mut pair.b
+        })?;
+        let names = conversations.map(|conversation| self.conversation_label(conversation));
+        Ok(ConversationComparison { conversations, buffers, names, common, sides, files })
     }
 
     /// Returns what a conversation goes by: its number if the whole of it is meant.
-    fn named(&self, open: &OpenConversation) -> Named {
+    fn conversation_label(&self, open: &OpenConversation) -> ConversationLabel {
         let agent = if open.file.file.role.is_agent() { "agent-" } else { "" };
-        let id = format!("{agent}{}", self.short_ids().short(&open.file.file.id));
+        let id = format!("{agent}{}", self.short_ids().shorten_id(&open.file.file.id));
         let address = match open.number.filter(|_| open.is_whole) {
             Some(number) => format!("{id}@{number}"),
             None => {
                 let leaf = open.leaf_uuid();
-                let short = open.history().map_or(&*leaf, |history| history.short_uuid(&leaf));
+                let short = open.own_history().map_or(&*leaf, |history| history.short_uuid(&leaf));
                 format!("{id}:{short}")
             }
         };
-        Named { address, status: open.status, title: self.title(open) }
+        ConversationLabel { address, status: open.status, title: self.conversation_title(open) }
     }
 }
 
 impl OpenConversation {
     /// Returns the parts as a comparison takes them.
-    pub fn stretches(&self) -> Vec<Stretch<'_>> {
+    pub fn path_parts(&self) -> Vec<PathPart<'_>> {
         let parts = self.parts.iter();
-        parts.map(|part| Stretch { history: &part.history, path: &part.path }).collect()
+        parts.map(|part| PathPart { history: &part.history, path: &part.path }).collect()
     }
 
     /// Returns the sessions that the path runs through, the oldest first.
-    pub fn sessions(&self) -> Vec<&Session> {
+    pub fn path_sessions(&self) -> Vec<&Session> {
         self.parts.iter().map(|part| &part.history.session).collect()
     }
 }
@@ -93,28 +133,29 @@ impl OpenConversation {
 fn read_side(
     workspace: &Workspace,
     conversation: &OpenConversation,
-    common: &Common,
+    common: &PathOverlap,
     which: usize,
     mut each_own: impl FnMut(usize, &Turn),
-) -> Result<Side, PathError> {
-    let mut side = Side::default();
+) -> Result<(ComparedSide, TurnBuffer), PathError> {
+    let mut side = ComparedSide::default();
+    let mut buffer = TurnBuffer::new();
     for (index, (part, own)) in conversation.parts.iter().zip(&common.own[which]).enumerate() {
         let files = conversation.file.files_beside();
-        let mut team = Team::new(files, &part.file.id, workspace.rule());
+        let mut team = CalledAgents::new(files, &part.file.id, workspace.resume_rule());
         let mut started = team.started_by(&part.file, &part.history)?;
         each_turn(part, |turn| -> Result<(), PathError> {
-            let is_own = turn.nodes.first().is_some_and(|first| own.contains(first));
+            let is_own = is_own_turn(&turn, own);
             team.count_agents(&mut started, &turn, is_own, &mut side)?;
             if is_own {
                 each_own(index, &turn);
-                side.own(index, turn);
+                side.add_own_turn(&turn);
+                buffer.add_turn(index, &part.history.session, turn);
             } else {
-                side.shared(&turn);
+                side.add_shared_turn(&turn);
             }
             Ok(())
         })?;
-        let own: Vec<NodeId> = own.iter().copied().collect();
-        team::spend(part, &own, &mut side)?;
+        called_agents::add_usage(part, own, &mut side)?;
     }
-    Ok(side)
+    Ok((side, buffer))
 }

@@ -1,16 +1,16 @@
-//! One conversation, opened: its path through one file or several, where it ends, and what it is called.
+//! An opened conversation: its path through one or several files, its end and its title.
 
 use std::sync::Arc;
 
-use ramus_core::body::Body;
-use ramus_core::branches::{Conversation, Status};
-use ramus_core::digest::Digest;
-use ramus_core::history::{History, Path};
+use ramus_core::body::RecordBody;
+use ramus_core::branches::{BranchStatus, Conversation};
+use ramus_core::digest::SessionDigest;
+use ramus_core::history::{ConversationPath, History};
 use ramus_core::session::{NodeId, Session};
-use ramus_core::title::{Summaries, branch_title};
-use ramus_core::turn::{Turn, turns};
-use ramus_store::trace::{Part, trace};
-use ramus_store::{Bodies, PathError};
+use ramus_core::title::{ProjectSummaries, branch_title};
+use ramus_core::turn::{Turn, path_turns};
+use ramus_store::trace::{LinkedPathPart, trace_path};
+use ramus_store::{PathError, RecordReader};
 
 use crate::address::{Address, AddressError, NodeSelector, ResolvedFile};
 use crate::workspace::Workspace;
@@ -19,11 +19,11 @@ use crate::workspace::Workspace;
 #[derive(Debug)]
 pub struct OpenConversation {
     pub file: ResolvedFile,
-    /// The path, cut by files; the oldest part first. The last one lies in `file`.
-    pub parts: Vec<Part>,
-    /// Where it ends; `None`: nothing was said in the session.
+    /// The path, split by file, oldest part first. The last part is in `file`.
+    pub parts: Vec<LinkedPathPart>,
+    /// Where it ends. `None` if the session has no messages.
     pub leaf: Option<NodeId>,
-    pub status: Status,
+    pub status: BranchStatus,
     /// Whether the client would continue it.
     pub resumes: bool,
     /// The number of the conversation it is, or is a part of.
@@ -34,17 +34,17 @@ pub struct OpenConversation {
 
 impl Workspace {
     /// Opens what an address means.
-    pub fn open(&self, address: Address) -> Result<OpenConversation, AddressError> {
-        let history = self.read(&address.file.file)?;
-        let target = Target::new(&history, &address.node)?;
+    pub fn open_conversation(&self, address: Address) -> Result<OpenConversation, AddressError> {
+        let history = self.read_history(&address.file.file)?;
+        let target = AddressTarget::new(&history, &address.node)?;
         self.open_target(address.file, history, target)
     }
 
-    /// The same, where a session in which nothing was said has an empty path.
+    /// Like the above, but returns an empty path for a session without messages.
     pub fn open_or_empty(&self, address: Address) -> Result<OpenConversation, AddressError> {
-        let history = self.read(&address.file.file)?;
-        let target = match Target::new(&history, &address.node) {
-            Err(AddressError::EmptySession) => Target::empty(),
+        let history = self.read_history(&address.file.file)?;
+        let target = match AddressTarget::new(&history, &address.node) {
+            Err(AddressError::EmptySession) => AddressTarget::empty_target(),
             target => target?,
         };
         self.open_target(address.file, history, target)
@@ -54,17 +54,18 @@ impl Workspace {
         &self,
         file: ResolvedFile,
         history: Arc<History>,
-        target: Target,
+        target: AddressTarget,
     ) -> Result<OpenConversation, AddressError> {
-        let Target { path, leaf, status, resumes, number, is_whole } = target;
-        let parts = trace(file.files_beside(), file.file.clone(), history, path, self.rule())?;
+        let AddressTarget { path, leaf, status, resumes, number, is_whole } = target;
+        let parts =
+            trace_path(file.files_beside(), file.file.clone(), history, path, self.resume_rule())?;
         Ok(OpenConversation { file, parts, leaf, status, resumes, number, is_whole })
     }
 
     /// Returns what a conversation is called (R15); `None` when nothing but its id is known.
-    pub fn title(&self, conversation: &OpenConversation) -> Option<String> {
-        let digest = Digest::new(conversation.history()?);
-        let own = Summaries::default();
+    pub fn conversation_title(&self, conversation: &OpenConversation) -> Option<String> {
+        let digest = SessionDigest::new(conversation.own_history()?);
+        let own = ProjectSummaries::default();
         // The first prompt of an abandoned branch comes before what other sessions call it.
         let known =
             branch_title(&digest, conversation.number, &own).filter(|_| !conversation.resumes);
@@ -77,34 +78,34 @@ impl Workspace {
 }
 
 impl OpenConversation {
-    /// Returns the history of its own file, which the path ends in.
-    pub fn history(&self) -> Option<&Arc<History>> {
+    /// Returns the history of the file in which the path ends.
+    pub fn own_history(&self) -> Option<&Arc<History>> {
         self.parts.last().map(|part| &part.history)
     }
 
     /// Returns the uuid it ends with; empty if that has none.
     pub fn leaf_uuid(&self) -> String {
-        let session = self.history().map(|history| &history.session);
-        session.zip(self.leaf).map_or_else(String::new, |(session, leaf)| spell(session, leaf))
+        let session = self.own_history().map(|history| &history.session);
+        session.zip(self.leaf).map_or_else(String::new, |(session, leaf)| node_uuid(session, leaf))
     }
 
-    /// Returns what leads to its end within its session, see [`History::place_of`].
-    pub fn leaf_place(&self) -> String {
-        self.history()
+    /// Returns what leads to its end within its session, see [`History::node_address`].
+    pub fn leaf_address(&self) -> String {
+        self.own_history()
             .zip(self.leaf)
-            .map_or_else(String::new, |(history, leaf)| history.place_of(leaf))
+            .map_or_else(String::new, |(history, leaf)| history.node_address(leaf))
     }
 
     /// Returns the directory it ran in last; empty if it is not known.
-    pub fn cwd(&self) -> &str {
-        let facts = self.history().map(|history| history.session.facts());
+    pub fn working_directory(&self) -> &str {
+        let facts = self.own_history().map(|history| history.session.facts());
         facts.and_then(|facts| facts.cwd.as_deref()).unwrap_or_default()
     }
 }
 
 /// Reads the turns of a part one by one, bodies from the disk as they are needed.
 pub fn each_turn<E: From<PathError>>(
-    part: &Part,
+    part: &LinkedPathPart,
     each: impl FnMut(Turn) -> Result<(), E>,
 ) -> Result<(), E> {
     each_turn_with(part, false, each)
@@ -112,21 +113,21 @@ pub fn each_turn<E: From<PathError>>(
 
 /// Like [`each_turn`]; with `injected` also what the client put in for the model.
 pub fn each_turn_with<E: From<PathError>>(
-    part: &Part,
+    part: &LinkedPathPart,
     injected: bool,
     mut each: impl FnMut(Turn) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut bodies = Bodies::open(&part.file.path)?;
+    let mut bodies = RecordReader::open(&part.file.path)?;
     let mut problem = None;
     let session = &part.history.session;
-    let mut body = |id: NodeId| match bodies.bytes(session.record(id).span) {
-        Ok(bytes) => Body::parse(&bytes).ok(),
+    let mut body = |id: NodeId| match bodies.read_record(session.record(id).span) {
+        Ok(bytes) => RecordBody::parse(&bytes).ok(),
         Err(error) => {
             problem = Some(error);
             None
         }
     };
-    for turn in turns(&part.history, &part.path, &mut body).with_injected(injected) {
+    for turn in path_turns(&part.history, &part.path, &mut body).with_injected(injected) {
         each(turn)?;
     }
     match problem {
@@ -135,26 +136,26 @@ pub fn each_turn_with<E: From<PathError>>(
     }
 }
 
-fn spell(session: &Session, node: NodeId) -> String {
-    session.record(node).name.map_or_else(String::new, |name| session.spell(name))
+fn node_uuid(session: &Session, node: NodeId) -> String {
+    session.record(node).uuid.map_or_else(String::new, |name| session.uuid_text(name))
 }
 
-/// What an address comes down to within its file.
-struct Target {
-    path: Path,
+/// What an address means within its file.
+struct AddressTarget {
+    path: ConversationPath,
     leaf: Option<NodeId>,
-    status: Status,
+    status: BranchStatus,
     resumes: bool,
     number: Option<u32>,
     is_whole: bool,
 }
 
-impl Target {
+impl AddressTarget {
     fn new(history: &History, selector: &NodeSelector) -> Result<Self, AddressError> {
         let conversations = &history.branches.conversations;
         let of_leaf = |leaf| conversations.iter().find(|conversation| conversation.leaf == leaf);
-        let conversation = match (selector, selector.node(history)?) {
-            (_, None) => history.branches.main(),
+        let conversation = match (selector, selector.find_node(history)?) {
+            (_, None) => history.branches.main_conversation(),
             (NodeSelector::Uuid(_), Some(node)) => return Self::up_to(history, node),
             (NodeSelector::Place(_), Some(node)) => {
                 match of_leaf(node).or_else(|| history.conversation_of(node)) {
@@ -166,33 +167,33 @@ impl Target {
         };
         let conversation = conversation.ok_or(AddressError::EmptySession)?;
         Ok(Self {
-            path: history.path(conversation),
+            path: history.conversation_path(conversation),
             leaf: Some(conversation.leaf),
             is_whole: true,
-            ..Self::on(Some(conversation))
+            ..Self::for_conversation(Some(conversation))
         })
     }
 
     /// The path to a node, whatever comes after it.
     fn up_to(history: &History, node: NodeId) -> Result<Self, AddressError> {
         let path = history.path_to(node).ok_or(AddressError::EmptySession)?;
-        Ok(Self { path, leaf: Some(node), ..Self::on(history.conversation_of(node)) })
+        Ok(Self { path, leaf: Some(node), ..Self::for_conversation(history.conversation_of(node)) })
     }
 
-    fn on(conversation: Option<&Conversation>) -> Self {
+    fn for_conversation(conversation: Option<&Conversation>) -> Self {
         Self {
-            status: conversation.map_or(Status::Active, |conversation| conversation.status),
+            status: conversation.map_or(BranchStatus::Active, |conversation| conversation.status),
             resumes: conversation.is_some_and(|conversation| conversation.resumes),
-            number: conversation.map(|conversation| conversation.n),
-            ..Self::empty()
+            number: conversation.map(|conversation| conversation.number),
+            ..Self::empty_target()
         }
     }
 
-    fn empty() -> Self {
+    fn empty_target() -> Self {
         Self {
-            path: Path { folds: Vec::new(), nodes: Vec::new() },
+            path: ConversationPath { messages: Vec::new(), nodes: Vec::new() },
             leaf: None,
-            status: Status::Active,
+            status: BranchStatus::Active,
             resumes: false,
             number: None,
             is_whole: false,
@@ -202,10 +203,10 @@ impl Target {
 
 #[cfg(test)]
 mod tests {
-    use ramus_core::resume::Rule;
-    use ramus_store::State;
-    use ramus_store::place::Place;
-    use testkit::Home;
+    use ramus_core::resume::ResumeRule;
+    use ramus_store::StateDir;
+    use ramus_store::claude_dir::ClaudeDirs;
+    use testkit::TestHome;
 
     use super::*;
 
@@ -218,57 +219,72 @@ e < b  user       @30 other
 f < e  assistant  @31 third
 ";
 
-    fn workspace(home: &Home) -> Workspace {
-        let place = Place::open(vec![home.claude()]).unwrap();
-        Workspace::new(place, Rule::Client, State::new(home.path().join("state")))
+    fn test_workspace(home: &TestHome) -> Workspace {
+        let place = ClaudeDirs::open(vec![home.claude_dir()]).unwrap();
+        Workspace::new(place, ResumeRule::Client, StateDir::new(home.path().join("state")))
     }
 
     #[test]
     fn every_form_of_an_address_opens_its_conversation() {
-        let home = Home::new();
-        home.session("-p/aaaa1111.jsonl", FORKED);
-        let workspace = workspace(&home);
+        let home = TestHome::new();
+        home.write_session("-p/aaaa1111.jsonl", FORKED);
+        let workspace = test_workspace(&home);
         let open = |text: &str| {
-            let open = workspace.open(workspace.address(text).unwrap()).unwrap();
-            (open.leaf_uuid(), open.number, open.status, open.is_whole, workspace.title(&open))
+            let open =
+                workspace.open_conversation(workspace.resolve_address(text).unwrap()).unwrap();
+            (
+                open.leaf_uuid(),
+                open.number,
+                open.status,
+                open.is_whole,
+                workspace.conversation_title(&open),
+            )
         };
-        let active = ("f".to_owned(), Some(2), Status::Active, true, Some("one".to_owned()));
+        let active = ("f".to_owned(), Some(2), BranchStatus::Active, true, Some("one".to_owned()));
         for text in ["aaaa", "aaaa1111", "latest", "aaaa1111~-p", "aaaa@2"] {
             assert_eq!(open(text), active, "{text}");
         }
-        let path = home.claude().join("projects/-p/aaaa1111.jsonl");
+        let path = home.claude_dir().join("projects/-p/aaaa1111.jsonl");
         assert_eq!(open(&path.to_string_lossy()), active);
-        let left = ("d".to_owned(), Some(1), Status::Abandoned, true, Some("two".to_owned()));
+        let left = ("d".to_owned(), Some(1), BranchStatus::Abandoned, true, Some("two".to_owned()));
         assert_eq!(open("aaaa@1"), left);
         let (leaf, number, status, is_whole, _) = open("aaaa:c");
-        assert_eq!((&*leaf, number, status, is_whole), ("c", Some(1), Status::Abandoned, false));
+        assert_eq!(
+            (&*leaf, number, status, is_whole),
+            ("c", Some(1), BranchStatus::Abandoned, false)
+        );
     }
 
     #[test]
-    fn an_address_that_leads_nowhere_says_what_to_do() {
-        let home = Home::new();
-        home.session("-p/aaaa1111.jsonl", FORKED);
-        home.session("-q/aaaa2222.jsonl", "a user hello");
-        let workspace = workspace(&home);
-        let error =
-            |text: &str| workspace.address(text).and_then(|at| workspace.open(at)).unwrap_err();
+    fn an_unresolved_address_has_a_hint() {
+        let home = TestHome::new();
+        home.write_session("-p/aaaa1111.jsonl", FORKED);
+        home.write_session("-q/aaaa2222.jsonl", "a user hello");
+        let workspace = test_workspace(&home);
+        let error = |text: &str| {
+            workspace
+                .resolve_address(text)
+                .and_then(|at| workspace.open_conversation(at))
+                .unwrap_err()
+        };
         assert!(matches!(error("zzzz"), AddressError::NoSession(_)));
         assert!(matches!(error("aaaa1@9"), AddressError::NoConversation { n: 9, count: 2 }));
         assert!(matches!(error("aaaa1:zz"), AddressError::NoNode(_)));
         let ambiguous = error("aaaa");
-        assert_eq!(ambiguous.candidates().len(), 2);
+        assert_eq!(ambiguous.address_candidates().len(), 2);
         assert!(ambiguous.hint().is_some());
     }
 
     #[test]
-    fn a_uuid_that_begins_like_another_is_told_longer() {
+    fn ambiguous_short_uuids_are_lengthened() {
         let uuid = |end: &str| format!("0a1b2c3d-0000-4000-8000-0000000000{end}");
         let (a, b, c) = (uuid("11"), uuid("12"), "ffff0000-0000-4000-8000-000000000000");
-        let home = Home::new();
+        let home = TestHome::new();
         let short = format!("{a} user one\n{b} < {a} assistant two\n{c} < {b} user three");
-        home.session("-p/aaaa1111.jsonl", &short);
-        let workspace = workspace(&home);
-        let history = workspace.read(&workspace.address("aaaa").unwrap().file.file).unwrap();
+        home.write_session("-p/aaaa1111.jsonl", &short);
+        let workspace = test_workspace(&home);
+        let history =
+            workspace.read_history(&workspace.resolve_address("aaaa").unwrap().file.file).unwrap();
         assert_eq!(history.short_uuid(&a), a);
         assert_eq!(history.short_uuid(c), "ffff0000");
         assert_eq!(history.short_uuid("0a1b2c3d-1000-4000-8000-000000000000"), "0a1b2c3d-1");

@@ -1,40 +1,53 @@
-//! The questions ramus answers: each once, for the command line, the screens, the page and MCP.
+//! Answers the questions of all front ends, each in one place: command line, screens, web app and MCP.
 //!
-//! A [`Workspace`] holds the Claude directories and what was read of them.
+//! A [`Workspace`] has the Claude directories and caches what was read from them.
 //! Front ends turn a request into an [`address`], ask, and draw the answer. Nothing here prints,
 //! parses arguments or knows a protocol.
 
 pub mod address;
+pub mod annotations;
 pub mod archive;
 pub mod carry;
 pub mod change;
+pub mod check;
 pub mod compare;
 pub mod conversation;
+pub mod export;
 pub mod files_at;
 pub mod list;
 pub mod message;
 pub mod prices;
 pub mod resume;
 pub mod search;
+pub mod secrets;
+pub mod session_status;
 pub mod usage;
 
 /// Files in short, as [`Workspace`] reads them.
 pub mod survey {
     pub use ramus_store::survey::{
-        Counted, MostComplex, ProjectSurvey, Survey, Surveyed, count, to_time,
+        MostComplex, ProjectSurvey, Survey, SurveyCounts, SurveyedFile, count_survey,
+        time_from_system,
     };
 }
 
-pub mod when;
+pub mod time_text;
 pub mod workspace;
 
-pub use address::{Address, AddressError, NodeSelector, ResolvedFile, ResolvedProject, Scope};
-pub use carry::{CarryError, PackItem, PlannedUnpack, UnpackRequest};
-pub use change::{ChangeError, ChangeRequest, NewSessionAt, PlanKeeper, PlannedChange, Site};
-pub use conversation::OpenConversation;
-pub use prices::Prices;
-pub use resume::{
-    ClientProgram, FirstStep, ResumeCommand, ResumeDecision, ResumeError, ResumePlan,
+pub use address::{
+    Address, AddressError, CurrentDir, CurrentProject, NodeSelector, ResolvedFile, ResolvedProject,
+    Scope,
 };
-pub use search::{SearchBatch, SearchOrder, SearchRequest};
-pub use workspace::{ProgressSink, SurveyDetail, Workspace};
+pub use annotations::AnnotateError;
+pub use carry::{CarryError, PackItem, PlannedUnpack, UnpackRequest};
+pub use change::{
+    ChangeError, ChangeRequest, NewSessionAt, OpenedSession, PlanKeeper, PlannedChange,
+};
+pub use conversation::OpenConversation;
+pub use export::{ExportError, ExportFormat, ExportReport, ExportRequest, Exporter};
+pub use prices::ActivePrices;
+pub use resume::{
+    ClientProgram, ResumeCommand, ResumeDecision, ResumeError, ResumePlan, ResumeStep,
+};
+pub use search::{SearchBatch, SearchError, SearchNotes, SearchOrder, SearchRequest};
+pub use workspace::{ProgressSink, SurveyDetail, TeamFilter, Workspace};

@@ -1,54 +1,54 @@
 //! Messages in one line, for plans and search hits.
 
-use ramus_core::body::{Block, Body, human_text};
+use ramus_core::body::{ContentBlock, RecordBody, human_text};
 use ramus_core::edit::MessageSummary;
-use ramus_core::fold::FoldId;
 use ramus_core::history::History;
-use ramus_core::query::Role;
-use ramus_core::record::Voice;
-use ramus_store::{Bodies, PathError};
+use ramus_core::message_tree::MessageNodeId;
+use ramus_core::query::SpeakerRole;
+use ramus_core::record::RecordRole;
+use ramus_store::{PathError, RecordReader};
 
 /// How many characters of a message are kept.
-const WORDS: usize = 160;
+const PREVIEW_CHARS: usize = 160;
 
-/// Returns who speaks in a message, and the first words.
+/// Returns the role and the first words of a message.
 pub fn message_summary(
     history: &History,
-    bodies: &mut Bodies,
-    fold: FoldId,
+    bodies: &mut RecordReader,
+    message: MessageNodeId,
 ) -> Result<MessageSummary, PathError> {
-    let head = history.session.record(history.folds.fold(fold).head);
+    let head = history.session.record(history.message_tree.message(message).head);
     let mut text = String::new();
-    for member in history.folds.members(fold) {
+    for member in history.message_tree.records_of(message) {
         let record = history.session.record(*member);
-        if record.voice == Voice::ToolResult {
+        if record.role == RecordRole::ToolResult {
             continue;
         }
-        let Ok(body) = Body::parse(&bodies.bytes(record.span)?) else { continue };
-        if let Some(words) = body.blocks().iter().find_map(first_words) {
+        let Ok(body) = RecordBody::parse(&bodies.read_record(record.span)?) else { continue };
+        if let Some(words) = body.content_blocks().iter().find_map(block_preview) {
             text = words;
             break;
         }
     }
-    let uuid = head.name.map(|name| history.session.spell(name));
+    let uuid = head.uuid.map(|name| history.session.uuid_text(name));
     Ok(MessageSummary {
         short_uuid: uuid.as_deref().map_or("", |uuid| history.short_uuid(uuid)).to_owned(),
         uuid,
         time: head.time,
-        role: match head.voice {
-            Voice::Answer | Voice::Synthetic => Role::Assistant,
-            Voice::Prompt | Voice::Queued => Role::User,
-            _ => Role::System,
+        role: match head.role {
+            RecordRole::Reply | RecordRole::Synthetic => SpeakerRole::Assistant,
+            RecordRole::Prompt | RecordRole::QueuedPrompt => SpeakerRole::User,
+            _ => SpeakerRole::System,
         },
         text,
         above: None,
     })
 }
 
-fn first_words(block: &Block) -> Option<String> {
+fn block_preview(block: &ContentBlock) -> Option<String> {
     let text = match block {
-        Block::Text(text) => human_text(text).to_string(),
-        Block::ToolUse(call) | Block::ServerToolUse(call) => {
+        ContentBlock::Text(text) => human_text(text).to_string(),
+        ContentBlock::ToolUse(call) | ContentBlock::ServerToolUse(call) => {
             let input = call.input.as_object().into_iter().flat_map(|input| input.values());
             let first = input.filter_map(|value| value.as_str()).next().unwrap_or_default();
             format!("{} {first}", call.name)
@@ -56,7 +56,7 @@ fn first_words(block: &Block) -> Option<String> {
         _ => return None,
     };
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((end, _)) = line.char_indices().nth(WORDS) {
+    if let Some((end, _)) = line.char_indices().nth(PREVIEW_CHARS) {
         line.truncate(end);
     }
     (!line.is_empty()).then_some(line)

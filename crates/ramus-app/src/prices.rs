@@ -1,13 +1,13 @@
-//! Which prices hold: the list that is built in, or a file of the user over it.
+//! Chooses the prices: the built-in list, overridden by a file of the user.
 
 use std::path::{Path, PathBuf};
 
 use ramus_core::price::{PriceError, PriceList};
-use ramus_store::{PathError, settings};
+use ramus_store::{PathError, read_optional_text};
 
-/// The prices that hold, and the file they come from.
+/// The active prices, and the file they come from.
 #[derive(Clone, Debug, Default)]
-pub struct Prices {
+pub struct ActivePrices {
     pub list: PriceList,
     /// `None`: only the list that is built in.
     pub file: Option<PathBuf>,
@@ -16,7 +16,7 @@ pub struct Prices {
 /// Why a file of prices cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PricesError {
-    #[error("there is no file {}", .0.display())]
+    #[error("no such file: {}", .0.display())]
     Missing(PathBuf),
     #[error(transparent)]
     Unreadable(#[from] PathError),
@@ -24,10 +24,10 @@ pub enum PricesError {
     Invalid { file: PathBuf, source: PriceError },
 }
 
-impl Prices {
-    /// Reads a file of prices; one that was asked for must exist.
-    pub fn load(file: &Path, must_exist: bool) -> Result<Self, PricesError> {
-        let Some(text) = settings(file)? else {
+impl ActivePrices {
+    /// Reads a file of prices. A file that the user named must exist.
+    pub fn load_file(file: &Path, must_exist: bool) -> Result<Self, PricesError> {
+        let Some(text) = read_optional_text(file)? else {
             if must_exist {
                 return Err(PricesError::Missing(file.to_owned()));
             }

@@ -3,15 +3,16 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use ramus_core::edit::Refusal;
+use ramus_core::edit::EditRefusal;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
-use ramus_store::live::open_in;
-use ramus_store::place::is_encoded;
-use ramus_store::plan::quoted;
+use ramus_store::plan::shell_quoted;
+use ramus_store::project_name::is_encoded_path;
+use ramus_store::real_path::real_path_or_given;
+use ramus_store::session_in_use::find_open_client;
 
 use crate::address::{AddressError, ResolvedFile, ResolvedProject, Scope};
-use crate::change::{ChangeError, ChangeRequest, PlannedChange, Site};
+use crate::change::{ChangeError, ChangeRequest, OpenedSession, PlannedChange};
 use crate::workspace::{SurveyDetail, Workspace};
 
 /// The Claude Code program on this machine.
@@ -19,7 +20,7 @@ use crate::workspace::{SurveyDetail, Workspace};
 pub struct ClientProgram {
     /// Its name or path.
     pub program: OsString,
-    /// The Claude directory that it uses unless it is told another one; `None`: not known.
+    /// The Claude directory that the program uses by default. `None` if unknown.
     pub usual_dir: Option<PathBuf>,
 }
 
@@ -42,7 +43,7 @@ pub struct ResumeCommand {
 
 impl ResumeCommand {
     /// Returns the arguments of the program.
-    pub fn args(&self) -> [&OsStr; 2] {
+    pub fn client_args(&self) -> [&OsStr; 2] {
         [OsStr::new("--resume"), OsStr::new(&self.session)]
     }
 
@@ -53,7 +54,7 @@ impl ResumeCommand {
 
     /// Returns the command as it is typed in a shell that is somewhere else.
     pub fn shell_line(&self) -> String {
-        let word = |word: &OsStr| quoted(&word.to_string_lossy());
+        let word = |word: &OsStr| shell_quoted(&word.to_string_lossy());
         let change = self
             .directory
             .iter()
@@ -62,7 +63,7 @@ impl ResumeCommand {
             .claude_dir
             .iter()
             .map(|dir| format!("CLAUDE_CONFIG_DIR={} ", word(dir.as_os_str())));
-        let [resume, session] = self.args();
+        let [resume, session] = self.client_args();
         let program = [&self.program, resume, session].map(word).join(" ");
         change.chain(claude_dir).chain([program]).collect()
     }
@@ -74,7 +75,7 @@ pub struct ResumePlan {
     /// Starts Claude Code on the session as it is.
     pub command: ResumeCommand,
     /// What has to be done first.
-    pub first: FirstStep,
+    pub first: ResumeStep,
     /// The uuid of the message that is resumed.
     pub leaf: String,
     /// The process of a client that has the session open now.
@@ -83,18 +84,18 @@ pub struct ResumePlan {
 
 /// What has to be done before Claude Code resumes at a message.
 #[derive(Debug)]
-pub enum FirstStep {
-    /// Claude Code resumes there by itself.
+pub enum ResumeStep {
+    /// Claude Code resumes there already.
     Nothing,
     /// Claude Code resumes elsewhere: move the resume point by this change, or fork.
     GotoOrFork(Box<PlannedChange>),
     /// Only a new session can be resumed there.
-    Fork { refusal: Refusal, change: Box<PlannedChange> },
+    Fork { refusal: EditRefusal, change: Box<PlannedChange> },
 }
 
-impl FirstStep {
+impl ResumeStep {
     /// Returns the stable word for it.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
             Self::GotoOrFork(_) => "goto-or-fork",
@@ -103,7 +104,7 @@ impl FirstStep {
     }
 }
 
-/// How to get to a message that Claude Code does not resume at by itself.
+/// How to reach a message that Claude Code would not resume from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResumeDecision {
     Goto,
@@ -120,19 +121,19 @@ impl ResumePlan {
         decision: Option<ResumeDecision>,
         client_args: &[OsString],
     ) -> String {
-        let fork = matches!(self.first, FirstStep::Fork { .. }).then_some(ResumeDecision::Fork);
+        let fork = matches!(self.first, ResumeStep::Fork { .. }).then_some(ResumeDecision::Fork);
         let mut words: Vec<String> = match (&self.first, decision.or(fork)) {
-            (FirstStep::Nothing, None | Some(ResumeDecision::Goto)) => {
+            (ResumeStep::Nothing, None | Some(ResumeDecision::Goto)) => {
                 vec![self.command.shell_line()]
             }
-            (_, decision) => self.ramus_words(address, decision, !client_args.is_empty()),
+            (_, decision) => self.ramus_command(address, decision, !client_args.is_empty()),
         };
-        words.extend(client_args.iter().map(|word| quoted(&word.to_string_lossy())));
+        words.extend(client_args.iter().map(|word| shell_quoted(&word.to_string_lossy())));
         words.join(" ")
     }
 
     /// Returns the words of the command that does what is needed first.
-    fn ramus_words(
+    fn ramus_command(
         &self,
         address: &str,
         decision: Option<ResumeDecision>,
@@ -140,9 +141,9 @@ impl ResumePlan {
     ) -> Vec<String> {
         let mut words = vec!["ramus".to_owned()];
         if let Some(dir) = &self.command.claude_dir {
-            words.extend(["--claude-dir".to_owned(), quoted(&dir.to_string_lossy())]);
+            words.extend(["--claude-dir".to_owned(), shell_quoted(&dir.to_string_lossy())]);
         }
-        words.extend(["resume".to_owned(), quoted(address)]);
+        words.extend(["resume".to_owned(), shell_quoted(address)]);
         let option = decision.map(|decision| match decision {
             ResumeDecision::Goto => "--goto",
             ResumeDecision::Fork => "--fork",
@@ -165,28 +166,28 @@ impl Workspace {
     /// Plans to resume at a message; nothing is written.
     pub fn plan_resume(
         &self,
-        site: &Site,
+        opened: &OpenedSession,
         node: NodeId,
         now: Time,
     ) -> Result<ResumePlan, ResumeError> {
-        let path = &site.found.file.path;
+        let path = &opened.found.file.path;
         let root = self.root_of(path).ok_or_else(|| ResumeError::Outside(path.clone()))?;
-        let first = match self.plan(ChangeRequest::Goto { site, node }, now) {
-            Err(ChangeError::AlreadyThere) => FirstStep::Nothing,
+        let first = match self.plan_change(ChangeRequest::Goto { opened, node }, now) {
+            Err(ChangeError::AlreadyThere) => ResumeStep::Nothing,
             planned => {
                 let change = Box::new(planned?);
                 match change.instead_of.clone() {
-                    Some(refusal) => FirstStep::Fork { refusal, change },
-                    None => FirstStep::GotoOrFork(change),
+                    Some(refusal) => ResumeStep::Fork { refusal, change },
+                    None => ResumeStep::GotoOrFork(change),
                 }
             }
         };
-        let session = &site.found.file.id;
+        let session = &opened.found.file.id;
         Ok(ResumePlan {
-            command: self.resume_command(session, &root, self.working_directory(site)),
+            command: self.resume_command(session, &root, self.working_directory(opened)),
             first,
-            leaf: site.leaf(node),
-            open_in: open_in(&root, session),
+            leaf: opened.leaf_uuid(node),
+            open_in: find_open_client(&root, session),
         })
     }
 
@@ -197,9 +198,11 @@ impl Workspace {
         root: &Path,
         directory: Option<PathBuf>,
     ) -> ResumeCommand {
-        let client = self.client();
-        let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-        let is_usual = client.usual_dir.as_deref().is_some_and(|usual| real(usual) == real(root));
+        let client = self.client_program();
+        let is_usual = client
+            .usual_dir
+            .as_deref()
+            .is_some_and(|usual| real_path_or_given(usual) == real_path_or_given(root));
         // The client runs in another directory, where a relative path would lead elsewhere.
         let absolute = || std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         ResumeCommand {
@@ -210,17 +213,17 @@ impl Workspace {
         }
     }
 
-    /// Returns the directory whose project a session belongs to: the client looks for it by that.
-    pub(crate) fn working_directory(&self, site: &Site) -> Option<PathBuf> {
-        let first = Some(site.cwd()).filter(|cwd| !cwd.is_empty());
-        let Some(project) = &site.found.project else { return first.map(PathBuf::from) };
-        if let Some(cwd) = first.filter(|cwd| is_encoded(&project.name, cwd)) {
+    /// Returns the directory whose project contains a session; the client finds sessions by it.
+    pub(crate) fn working_directory(&self, opened: &OpenedSession) -> Option<PathBuf> {
+        let first = Some(opened.working_directory()).filter(|cwd| !cwd.is_empty());
+        let Some(project) = &opened.found.project else { return first.map(PathBuf::from) };
+        if let Some(cwd) = first.filter(|cwd| is_encoded_path(&project.name, cwd)) {
             return Some(cwd.into());
         }
         // A session may begin elsewhere than where its project is.
         let survey = self.survey_scope(Scope::Project(project.clone()), SurveyDetail::Digests);
         let path = survey.projects.first().and_then(|project| project.path.clone());
-        path.filter(|path| is_encoded(&project.name, path))
+        path.filter(|path| is_encoded_path(&project.name, path))
             .or(first.map(str::to_owned))
             .map(PathBuf::from)
     }

@@ -1,77 +1,30 @@
-//! Search: a request into hits, handed out in order as soon as they are certain.
+//! Search: turns a request into hits, delivered in order as soon as the order is final.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use jiff::Zoned;
-use ramus_core::branches::Status;
 use ramus_core::history::History;
-use ramus_core::pull_request::PullRequestName;
-use ramus_core::query::{Query, QueryError, TextKind};
+use ramus_core::query::{MatchOptions, Query, TypedQuery, TypedWord};
 use ramus_core::session::NodeId;
-use ramus_store::place::{HistoryFile, Project};
-pub use ramus_store::prompts::NotedPrompt;
-use ramus_store::scan::{Content, Filter, Hit, Order, Place, ScanJob, Source};
+use ramus_store::claude_dir::{HistoryFile, Project};
+pub use ramus_store::prompt_history::NotedPrompt;
+use ramus_store::scan::{Hit, MatchLocation, ScanFilter, ScanJob, SearchSource, SourceFormat};
 
 mod batch;
 mod context;
+mod rank;
+mod request;
 mod sources;
 
 pub use batch::SearchBatch;
 pub use ramus_store::scan::ToolFilter;
+pub use request::{AgentFilter, PER_SESSION, SearchError, SearchOrder, SearchRequest};
 
 use crate::address::Scope;
-use crate::when::{Edge, TimeError, parse_time};
 use crate::workspace::{ProgressSink, Workspace};
 
-/// Matches the first letter of every text.
-const ANYTHING: &str = r"\A(?s:.)";
-
-/// What is searched for, where, and how much of it is wanted.
-#[derive(Clone, Debug)]
-pub struct SearchRequest {
-    /// The words, and the kinds, roles and times of the texts they are searched in.
-    pub query: Query,
-    pub scope: Scope,
-    pub tool: Option<ToolFilter>,
-    /// Only sessions in which this pull request was made.
-    pub pull_request: Option<PullRequestName>,
-    /// Only messages on branches of this status.
-    pub status: Option<Status>,
-    pub agents: AgentFilter,
-    pub order: SearchOrder,
-    /// How many hits are left out at the beginning: those an earlier answer had.
-    pub offset: usize,
-    pub limit: Option<usize>,
-    /// Go on counting hits beyond the limit.
-    pub counts_all: bool,
-    /// How many messages before and after each hit are read, too.
-    pub context: usize,
-    /// How many characters of a text are shown at most.
-    pub room: usize,
-    /// Leave half of the threads to others.
-    pub in_background: bool,
-}
-
-/// Which records of sub-agents are searched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AgentFilter {
-    Any,
-    Only,
-    None,
-}
-
-/// The order of hits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SearchOrder {
-    /// The newest first; hits are handed out while files are still read.
-    Newest,
-    /// The best match first; nothing is handed out before everything was read.
-    Relevance,
-}
-
 /// How a search ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SearchOutcome {
     /// How many hits were handed out.
     pub shown: usize,
@@ -81,6 +34,68 @@ pub struct SearchOutcome {
     pub is_complete: bool,
     /// How many bytes were read because the cache knows nothing of them.
     pub unknown_bytes: u64,
+    pub notes: SearchNotes,
+}
+
+/// What else a reader should know about the hits of a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchNotes {
+    /// Nothing was found with the case that was typed, so the search ignored it.
+    pub ignored_case: bool,
+    /// No message has all words: they are in different messages.
+    pub is_spread: bool,
+    /// Words that no hit has; the hits have only the others.
+    pub missing: Vec<String>,
+    /// How many more sessions have only the others.
+    pub partial_left_out: usize,
+    /// There are so many matches that only the newest files were searched.
+    pub is_cut: bool,
+    /// Words that occur nowhere, each with the similar word that was searched for instead.
+    pub corrected: Vec<(String, String)>,
+    /// Words that occur nowhere, each with similar words that occur.
+    pub suggestions: Vec<(String, Vec<String>)>,
+}
+
+impl SearchNotes {
+    /// Returns the notes as sentences for a reader.
+    pub fn sentences(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        if self.ignored_case {
+            told.push("No match with this case; showing matches that ignore it".to_owned());
+        }
+        if !self.missing.is_empty() {
+            let missing: Vec<String> =
+                self.missing.iter().map(|word| format!("{word:?}")).collect();
+            let missing = missing.join(", ");
+            told.push(match self.partial_left_out {
+                0 => format!("No session has all words. These lack {missing}"),
+                more => format!("No session has all words. These and {more} more lack {missing}"),
+            });
+        } else if self.is_spread {
+            told.push("No message has all words. These sessions have them in several".to_owned());
+        }
+        for (word, similar) in &self.corrected {
+            told.push(format!("No match for {word:?}; searched for {similar:?}"));
+        }
+        told.extend(self.suggestion_sentence());
+        if self.is_cut {
+            told.push("Very many matches: the best of the newest are shown".to_owned());
+        }
+        told
+    }
+}
+
+impl SearchNotes {
+    /// Returns the words that may have been meant as a question.
+    pub fn suggestion_sentence(&self) -> Option<String> {
+        let words: Vec<String> = self
+            .suggestions
+            .iter()
+            .flat_map(|(_, similar)| similar.iter().map(|word| format!("`{word}`")))
+            .collect();
+        (!words.is_empty())
+            .then(|| format!("Did you mean {}? Use --fuzzy to search for it", words.join(" or ")))
+    }
 }
 
 /// How many messages match.
@@ -91,114 +106,162 @@ pub struct SearchCounts {
     pub files: Vec<(String, usize)>,
     /// How many bytes were read because the cache knows nothing of them.
     pub unknown_bytes: u64,
+    /// Nothing was found with the case that was typed, so the search ignored it.
+    pub ignored_case: bool,
 }
 
 impl SearchCounts {
     /// Returns how many messages match, copies in other files counted, too.
-    pub fn places(&self) -> usize {
+    pub fn match_count(&self) -> usize {
         self.files.iter().map(|(_, messages)| messages).sum()
-    }
-}
-
-impl SearchRequest {
-    fn new(query: Query) -> Self {
-        Self {
-            query,
-            scope: Scope::All,
-            tool: None,
-            pull_request: None,
-            status: None,
-            agents: AgentFilter::Any,
-            order: SearchOrder::Newest,
-            offset: 0,
-            limit: None,
-            counts_all: false,
-            context: 0,
-            room: 240,
-            in_background: false,
-        }
-    }
-
-    /// Searches for words, or for a regular expression.
-    pub fn for_text(text: &str, is_regex: bool) -> Result<Self, QueryError> {
-        let query = if is_regex { Query::regex(text) } else { Query::words(text) };
-        query.map(Self::new)
-    }
-
-    /// Searches for tool calls, or for the records of a pull request, whatever their words.
-    pub fn for_filters(
-        tool: Option<ToolFilter>,
-        pull_request: Option<PullRequestName>,
-    ) -> Result<Self, QueryError> {
-        let (pattern, kind) = match &pull_request {
-            Some(wanted) if tool.is_none() => {
-                (format!(r"(?:\A|\D){}(?:\D|\z)", wanted.number), TextKind::PullRequest)
-            }
-            _ => (ANYTHING.to_owned(), TextKind::ToolInput),
-        };
-        let mut query = Query::regex(&pattern)?;
-        query.kinds.push(kind);
-        Ok(Self { tool, pull_request, ..Self::new(query) })
-    }
-
-    /// Searches only records between two times, as they are typed.
-    pub fn set_times(
-        &mut self,
-        since: Option<&str>,
-        until: Option<&str>,
-        now: &Zoned,
-    ) -> Result<(), TimeError> {
-        self.query.since = since.map(|text| parse_time(text, Edge::Start, now)).transpose()?;
-        self.query.until = until.map(|text| parse_time(text, Edge::End, now)).transpose()?;
-        Ok(())
-    }
-
-    /// Whether prompts of deleted sessions can match: only their words and times are known.
-    fn wants_deleted_prompts(&self) -> bool {
-        self.tool.is_none()
-            && self.pull_request.is_none()
-            && self.status.is_none()
-            && self.agents != AgentFilter::Only
-            && !matches!(self.scope, Scope::Session(_))
     }
 }
 
 impl Workspace {
     /// Searches, and hands out hits in batches. `each` ends the search with `Break`; it ends early, too,
     /// when `progress` is cancelled.
-    pub fn search<B>(
+    ///
+    /// If nothing is found, less is asked for: another case, then words in several messages of a session.
+    /// [`SearchOutcome::notes`] tells.
+    pub fn search_history<B>(
         &self,
         request: &SearchRequest,
         progress: &dyn ProgressSink,
         mut each: impl FnMut(&mut SearchBatch<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B, SearchOutcome> {
-        let files = SearchFiles::open(self, request);
-        let (on_read, go_on) = (|bytes| progress.advance(bytes), || !progress.is_cancelled());
+        let files = SearchFiles::list_files(self, request);
+        if request.is_exact {
+            return self.search_files(&files, request, progress, &mut each);
+        }
+        let mut request = request.clone();
+        let accepts_partial = request.accepts_partial && request.order == SearchOrder::Best;
+        // Words that were misspelt are corrected before sessions without them are accepted.
+        request.accepts_partial = accepts_partial && !request.is_fuzzy;
+        let mut outcome = self.search_files(&files, &request, progress, &mut each)?;
+        if is_open(&outcome, progress)
+            && let Some(query) = request.query.ignoring_case()
+        {
+            let relaxed = SearchRequest { query, ..request.clone() };
+            outcome = self.search_files(&files, &relaxed, progress, &mut each)?;
+            outcome.notes.ignored_case = outcome.found > 0;
+        }
+        if is_open(&outcome, progress)
+            && request.order == SearchOrder::Newest
+            && request.query.term_texts().len() > 1
+        {
+            request.order = SearchOrder::Best;
+            outcome = self.search_files(&files, &request, progress, &mut each)?;
+        }
+        if is_open(&outcome, progress)
+            && request.is_fuzzy
+            && let Some((relaxed, corrected)) = self.correct_words(&files, &request, progress)
+        {
+            let relaxed = SearchRequest { accepts_partial, ..relaxed };
+            outcome = self.search_files(&files, &relaxed, progress, &mut each)?;
+            outcome.notes.corrected = corrected;
+        }
+        if is_open(&outcome, progress) && accepts_partial && request.is_fuzzy {
+            request.accepts_partial = true;
+            outcome = self.search_files(&files, &request, progress, &mut each)?;
+        }
+        let is_missing = outcome.found == 0 || !outcome.notes.missing.is_empty();
+        if is_missing && request.suggests && !request.is_fuzzy && !progress.is_cancelled() {
+            let suggestions =
+                self.similar_words(&files, &request, &outcome.notes.missing, progress);
+            outcome.notes.suggestions = suggestions;
+        }
+        ControlFlow::Continue(outcome)
+    }
+
+    /// Returns words that are similar to those of a request which occur nowhere: the missing ones, or all.
+    fn similar_words(
+        &self,
+        files: &SearchFiles,
+        request: &SearchRequest,
+        missing: &[String],
+        progress: &dyn ProgressSink,
+    ) -> Vec<(String, Vec<String>)> {
+        let Some(typed) = request.query.typed_words() else { return Vec::new() };
+        let (on_read, go_on) = (|_| {}, || !progress.is_cancelled());
+        // A word that occurs is not misspelt, even if the filters leave it out.
+        let occurs = |word: &str| {
+            let query = Query::from_typed(&TypedQuery::from_phrase(word), MatchOptions::default());
+            let Ok(query) = query else { return true };
+            let query = query.ignoring_case().unwrap_or(query);
+            let single = SearchRequest { query, tool: None, ..request.clone() };
+            files.scan_job(&single, &on_read, &go_on).has_match()
+        };
+        let is_asked = |word: &&TypedWord| {
+            (missing.is_empty() || missing.contains(&word.text)) && !occurs(&word.text)
+        };
+        let words: Vec<String> =
+            typed.words.iter().filter(is_asked).map(|word| word.text.clone()).collect();
+        if words.is_empty() {
+            return Vec::new();
+        }
+        let similar = files.scan_job(request, &on_read, &go_on).similar_words(&words);
+        words.into_iter().zip(similar).filter(|(_, similar)| !similar.is_empty()).collect()
+    }
+
+    /// Returns the request with similar words for those that occur nowhere; `None`: there are none.
+    fn correct_words(
+        &self,
+        files: &SearchFiles,
+        request: &SearchRequest,
+        progress: &dyn ProgressSink,
+    ) -> Option<(SearchRequest, Vec<(String, String)>)> {
+        let mut typed = request.query.typed_words()?.clone();
+        let similar = self.similar_words(files, request, &[], progress);
+        let mut corrected = Vec::new();
+        for (word, similar) in similar {
+            let similar = similar.into_iter().next()?;
+            for meant in typed.words.iter_mut().filter(|it| it.text == word) {
+                meant.text.clone_from(&similar);
+            }
+            corrected.push((word, similar));
+        }
+        let query = request.query.with_words(&typed, request.query.match_options()).ok()?;
+        let relaxed = SearchRequest { query, order: SearchOrder::Best, ..request.clone() };
+        (!corrected.is_empty()).then_some((relaxed, corrected))
+    }
+
+    /// Searches once.
+    fn search_files<B>(
+        &self,
+        files: &SearchFiles,
+        request: &SearchRequest,
+        progress: &dyn ProgressSink,
+        each: &mut impl FnMut(&mut SearchBatch<'_>) -> ControlFlow<B>,
+    ) -> ControlFlow<B, SearchOutcome> {
+        let (on_read, go_on) = (|bytes| progress.advance_bytes(bytes), || !progress.is_cancelled());
         let job = files.scan_job(request, &on_read, &go_on);
-        let mut batch = SearchBatch::new(self, request, &files, progress);
-        let mut handing = HandingOut::new(request, progress);
-        progress.begin(files.bytes());
+        let mut batch = SearchBatch::new(self, request, files, progress);
+        let mut handing = BatchDelivery::new(request, progress);
+        let mut notes = SearchNotes::default();
+        progress.begin_reading(files.total_bytes());
         let (problems, flow) = match request.order {
             SearchOrder::Newest => job.find_newest(|found| {
-                batch.set_hits(found.hits, found.said);
-                handing.hand_out(&mut batch, &mut each)
+                batch.set_hits(found.hits, found.notes);
+                handing.hand_out(&mut batch, each)
             }),
-            SearchOrder::Relevance => {
-                let found = job.find_all(Order::Relevance);
-                let hits = Hit::merge(found.places, &files.sources, Order::Relevance);
-                batch.set_hits(hits, &found.said);
-                (found.problems, handing.hand_out(&mut batch, &mut each))
+            SearchOrder::Best => {
+                let scan = job.find_ranked();
+                let mut ranked = request.rank_hits(&scan, &files.sources);
+                if !request.accepts_partial && ranked.is_partial() {
+                    ranked = rank::RankedHits::default();
+                }
+                notes = ranked.search_notes(scan.is_cut);
+                batch.set_ranked_hits(ranked, &scan.notes);
+                (scan.problems, handing.hand_out(&mut batch, each))
             }
         };
-        progress.end();
-        problems.iter().for_each(|problem| progress.warn(problem));
-        let is_complete = flow.is_continue() || request.order == SearchOrder::Relevance;
+        progress.end_reading();
+        problems.iter().for_each(|problem| progress.report_problem(problem));
+        let is_complete = flow.is_continue() || request.order == SearchOrder::Best;
         let flow = match flow {
-            ControlFlow::Continue(()) if request.wants_deleted_prompts() && go_on() => {
-                let mut prompts = self.lost_prompts(&request.scope).prompts;
-                prompts.retain(|prompt| prompt.fits(&request.query));
-                batch.set_prompts(prompts);
-                handing.hand_out(&mut batch, &mut each)
+            ControlFlow::Continue(()) if go_on() => {
+                batch.set_prompts(self.matching_prompts(request));
+                handing.hand_out(&mut batch, each)
             }
             flow => flow,
         };
@@ -208,52 +271,113 @@ impl Workspace {
                 shown: handing.shown,
                 found: handing.found,
                 is_complete,
-                unknown_bytes: files.filter.unknown(&files.sources),
+                unknown_bytes: files.filter.unfiltered_bytes(&files.sources),
+                notes,
             }),
         }
     }
 
-    /// Counts the messages that match, without reading more of them.
+    /// Returns the prompts of deleted sessions that match.
+    fn matching_prompts(&self, request: &SearchRequest) -> Vec<NotedPrompt> {
+        if !request.wants_deleted_prompts() {
+            return Vec::new();
+        }
+        let mut prompts = self.lost_prompts(&request.scope).prompts;
+        prompts.retain(|prompt| prompt.matches_query(&request.query));
+        prompts
+    }
+
+    /// Counts the messages that match, without reading more of them. As in a search, less is asked for if there are
+    /// none.
     pub fn count_matches(
         &self,
         request: &SearchRequest,
         progress: &dyn ProgressSink,
     ) -> SearchCounts {
-        let files = SearchFiles::open(self, request);
-        let (on_read, go_on) = (|bytes| progress.advance(bytes), || !progress.is_cancelled());
-        progress.begin(files.bytes());
-        let found = files.scan_job(request, &on_read, &go_on).find_all(Order::Time);
-        progress.end();
-        found.problems.iter().for_each(|problem| progress.warn(problem));
-        let mut batch = SearchBatch::new(self, request, &files, progress);
-        batch.set_hits(Hit::merge(found.places, &files.sources, Order::Time), &found.said);
+        let files = SearchFiles::list_files(self, request);
+        let mut request =
+            SearchRequest { order: SearchOrder::Newest, per_session: None, ..request.clone() };
+        let counts = self.count_in_files(&files, &request, progress);
+        if counts.messages > 0 || request.is_exact {
+            return counts;
+        }
+        if let Some(query) = request.query.ignoring_case() {
+            let request = SearchRequest { query, ..request.clone() };
+            let counts = self.count_in_files(&files, &request, progress);
+            return SearchCounts { ignored_case: counts.messages > 0, ..counts };
+        }
+        if request.query.term_texts().len() > 1 && !progress.is_cancelled() {
+            request.order = SearchOrder::Best;
+            return self.count_in_files(&files, &request, progress);
+        }
+        counts
+    }
+
+    fn count_in_files(
+        &self,
+        files: &SearchFiles,
+        request: &SearchRequest,
+        progress: &dyn ProgressSink,
+    ) -> SearchCounts {
+        let (on_read, go_on) = (|bytes| progress.advance_bytes(bytes), || !progress.is_cancelled());
+        progress.begin_reading(files.total_bytes());
+        let job = files.scan_job(request, &on_read, &go_on);
+        let mut batch = SearchBatch::new(self, request, files, progress);
+        let problems = match request.order {
+            SearchOrder::Newest => {
+                let found = job.find_all();
+                batch.set_hits(Hit::merge_copies(found.locations, &files.sources), &found.notes);
+                found.problems
+            }
+            SearchOrder::Best => {
+                let scan = job.find_ranked();
+                let ranked = request.rank_hits(&scan, &files.sources);
+                if !ranked.is_partial() {
+                    batch.set_ranked_hits(ranked, &scan.notes);
+                }
+                scan.problems
+            }
+        };
+        progress.end_reading();
+        problems.iter().for_each(|problem| progress.report_problem(problem));
         if let Some(status) = request.status {
             batch.keep_status(status);
         }
-        let unknown_bytes = files.filter.unknown(&files.sources);
-        SearchCounts { unknown_bytes, ..batch.count() }
+        let mut counts = batch.count_messages();
+        counts.unknown_bytes = files.filter.unfiltered_bytes(&files.sources);
+        let prompts = self.matching_prompts(request).len();
+        if prompts > 0 {
+            counts.messages += prompts;
+            counts.files.push((batch::PROMPT_HISTORY.to_owned(), prompts));
+        }
+        counts
     }
+}
+
+/// Whether nothing was found and somebody still waits for it.
+fn is_open(outcome: &SearchOutcome, progress: &dyn ProgressSink) -> bool {
+    outcome.found == 0 && !progress.is_cancelled()
 }
 
 /// Returns the nodes of an open session that match, in file order.
 pub fn matches_in_session(file: &HistoryFile, history: &History, query: &Query) -> Vec<NodeId> {
-    let source = Source::new(file.clone(), Content::Records, None);
+    let source = SearchSource::new(file.clone(), SourceFormat::Records, None);
     let job = ScanJob {
         sources: &[source],
         query,
         tool: None,
-        filter: &Filter::default(),
+        filter: &ScanFilter::default(),
         on_read: &|_| {},
         go_on: &|| true,
         in_background: false,
     };
     let records = history.session.records();
-    let node = |place: &Place| {
-        let index = records.binary_search_by_key(&place.span.at, |record| record.span.at);
-        index.ok().map(|index| history.tree.first(NodeId(index as u32)))
+    let node = |place: &MatchLocation| {
+        let index = records.binary_search_by_key(&place.span.offset, |record| record.span.offset);
+        index.ok().map(|index| history.record_tree.first_copy(NodeId(index as u32)))
     };
-    let found = job.find_all(Order::Time);
-    let mut nodes: Vec<NodeId> = found.places.iter().filter_map(node).collect();
+    let found = job.find_all();
+    let mut nodes: Vec<NodeId> = found.locations.iter().filter_map(node).collect();
     nodes.sort_unstable();
     nodes.dedup();
     nodes
@@ -263,24 +387,26 @@ pub fn matches_in_session(file: &HistoryFile, history: &History, query: &Query) 
 /// listing, so everything here comes from the same one.
 struct SearchFiles {
     projects: Arc<Vec<Project>>,
-    sources: Vec<Source>,
-    filter: Filter,
+    sources: Vec<SearchSource>,
+    filter: ScanFilter,
 }
 
 impl SearchFiles {
-    fn open(workspace: &Workspace, request: &SearchRequest) -> Self {
+    fn list_files(workspace: &Workspace, request: &SearchRequest) -> Self {
         let project = match &request.scope {
             Scope::All => None,
             Scope::Project(project) => Some(project),
             Scope::Session(found) => found.project.as_ref(),
+            Scope::Sessions(found) => found.iter().find_map(|found| found.project.as_ref()),
         };
-        let projects = project.map_or_else(|| workspace.projects(), |found| found.listing.clone());
+        let projects =
+            project.map_or_else(|| workspace.list_projects(), |found| found.listing.clone());
         let sources = sources::search_sources(workspace, &projects, request);
-        let filter = Filter::open(workspace.index(), &projects);
+        let filter = ScanFilter::open(workspace.session_cache(), &projects);
         Self { projects, sources, filter }
     }
 
-    fn bytes(&self) -> u64 {
+    fn total_bytes(&self) -> u64 {
         self.sources.iter().map(|source| source.file.bytes).sum()
     }
 
@@ -302,20 +428,20 @@ impl SearchFiles {
     }
 }
 
-/// Counts hits, and hands out those within the offset and the limit.
-struct HandingOut<'a> {
+/// Counts hits, and returns those within the offset and the limit.
+struct BatchDelivery<'a> {
     request: &'a SearchRequest,
     progress: &'a dyn ProgressSink,
     shown: usize,
     found: usize,
 }
 
-impl<'a> HandingOut<'a> {
+impl<'a> BatchDelivery<'a> {
     fn new(request: &'a SearchRequest, progress: &'a dyn ProgressSink) -> Self {
         Self { request, progress, shown: 0, found: 0 }
     }
 
-    /// `Break(None)`: nobody wants more hits.
+    /// `Break(None)`: no more hits are needed.
     fn hand_out<B>(
         &mut self,
         batch: &mut SearchBatch<'_>,
@@ -327,16 +453,19 @@ impl<'a> HandingOut<'a> {
         if let Some(status) = self.request.status {
             batch.keep_status(status);
         }
+        batch.prefer_active();
+        // Messages beyond those that are shown of each session are counted.
+        let hidden = self.request.per_session.map_or(0, |count| batch.keep_best(count));
         let limit = self.request.limit.unwrap_or(usize::MAX);
         let room = limit - self.shown;
         let skip = self.request.offset.saturating_sub(self.found);
         let is_more = batch.len().saturating_sub(skip) > room;
-        self.found += batch.len();
+        self.found += batch.len() + hidden;
         batch.found = self.found;
         batch.keep_range(skip, room);
         self.shown += batch.len();
         if !batch.is_empty() {
-            self.progress.end();
+            self.progress.end_reading();
             each(batch).map_break(Some)?;
         }
         match is_more && !self.request.counts_all {

@@ -1,10 +1,14 @@
-//! What messages used and cost, over a scope.
+//! Tokens and cost of a scope.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
 
 use ramus_core::time::Time;
-use ramus_store::ledger::Ledger;
+use ramus_store::ledger::SurveyLedger;
 use ramus_store::survey::Survey;
 
 use crate::address::Scope;
+use crate::list::total_cost;
 use crate::workspace::{SurveyDetail, Workspace};
 
 /// Which messages count.
@@ -25,16 +29,30 @@ pub struct UsageSurvey {
 
 impl Workspace {
     /// Reads what the files of a scope used, at the prices of the workspace.
-    pub fn usage(&self, scope: Scope) -> UsageSurvey {
+    pub fn survey_usage(&self, scope: Scope) -> UsageSurvey {
         let survey = self.survey_scope(scope.clone(), SurveyDetail::Usage);
         UsageSurvey { survey, scope }
     }
 }
 
+impl Workspace {
+    /// Returns what each session and its sub-agents cost, by the session's file.
+    pub fn session_costs(&self) -> HashMap<PathBuf, f64> {
+        let survey = self.survey_scope(Scope::All, SurveyDetail::Usage);
+        let sessions = survey
+            .projects
+            .iter()
+            .flat_map(|project| project.sessions.iter().map(move |session| (project, session)));
+        sessions
+            .map(|(project, session)| (session.file.path.clone(), total_cost(project, session)))
+            .collect()
+    }
+}
+
 impl UsageSurvey {
     /// Opens the books; a filter needs `each` message in them.
-    pub fn ledger(&self, each: bool) -> Ledger<'_> {
-        Ledger::new(&self.survey, |file| self.scope.has(file), each)
+    pub fn open_ledger(&self, each: bool) -> SurveyLedger<'_> {
+        SurveyLedger::new(&self.survey, |file| self.scope.includes_file(file), each)
     }
 }
 
@@ -44,9 +62,9 @@ impl UsageFilter {
     }
 
     /// Leaves out of the books what does not count.
-    pub fn apply(&self, ledger: &mut Ledger<'_>) {
+    pub fn filter_ledger(&self, ledger: &mut SurveyLedger<'_>) {
         if self.is_some() {
-            ledger.books.keep(|model| self.has_model(model), |time| self.has_time(time));
+            ledger.books.retain_matching(|model| self.has_model(model), |time| self.has_time(time));
         }
     }
 

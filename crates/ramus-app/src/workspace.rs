@@ -1,61 +1,69 @@
-//! The Claude directories and what was read of them: listed and read when asked for, kept while they
-//! do not change.
+//! The Claude directories and a cache of what was read from them: files are listed and read on demand
+//! and kept while they do not change.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ramus_archive::Archive;
-use ramus_core::digest::Digest;
-use ramus_core::files::Reverts;
+use ramus_archive::{Archive, ArchiveError, ArchiveTree, LazyArchive};
+use ramus_core::digest::SessionDigest;
+use ramus_core::files::RevertOutcomes;
 use ramus_core::history::History;
-use ramus_core::link::Family;
-use ramus_core::name::ShortIds;
-use ramus_core::resume::Rule;
-use ramus_core::retention::Due;
+use ramus_core::ids::ShortIds;
+use ramus_core::link::SessionRelations;
+use ramus_core::resume::ResumeRule;
+use ramus_core::retention::DueDeletions;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
-use ramus_core::title::Summaries;
-use ramus_store::agents::{Agent, agents_of, with_calls};
-use ramus_store::cleanup::Cleanup;
-use ramus_store::index::Index;
+use ramus_core::title::ProjectSummaries;
+use ramus_store::agents::{SubAgent, attach_calls, read_agents};
+use ramus_store::cache::HistoryCache;
+use ramus_store::claude_dir::{
+    ClaudeDirError, ClaudeDirs, FileRole, HistoryFile, Project, ProjectListing,
+};
+use ramus_store::cleanup::CleanupSchedule;
+use ramus_store::file_reverts::find_reverts;
 use ramus_store::journal::Journal;
 use ramus_store::overlay::Overlay;
-use ramus_store::place::{FileRole, HistoryFile, Listing, Place, PlaceError, Project};
-use ramus_store::prompts::LostPrompts;
-use ramus_store::reverts::reverts;
-use ramus_store::scan::summaries;
+use ramus_store::prompt_history::LostPrompts;
+use ramus_store::real_path::{real_path, real_path_or_given};
+use ramus_store::scan::read_summaries;
 use ramus_store::survey::{
-    ProjectSurvey, Survey, resurvey, survey, survey_activity, survey_each, survey_family,
-    survey_inspection, survey_keeping, survey_usage, to_time,
+    ProjectSurvey, Survey, survey_activity, survey_changed_files, survey_family, survey_files,
+    survey_inspection, survey_keeping_histories, survey_usage, survey_with_events,
+    time_from_system,
 };
-use ramus_store::undo::trashed;
-use ramus_store::{PathError, State};
+use ramus_store::undo::find_trash_operation;
+use ramus_store::{PathError, StateDir};
 
-use crate::address::{ResolvedFile, Scope};
-use crate::prices::Prices;
+use crate::address::{CurrentDir, ResolvedFile, Scope};
+use crate::prices::ActivePrices;
 use crate::resume::ClientProgram;
 
 /// How long a listing of the directories is good for, where several questions are asked over time.
-const FRESH: Duration = Duration::from_secs(2);
+const LISTING_LIFETIME: Duration = Duration::from_secs(2);
 /// How many sessions are kept in memory in any case, and how many if their files are small together:
 /// many pages may follow as many sessions.
-const KEPT: usize = 4;
-const KEPT_SMALL: usize = 64;
-const KEPT_BYTES: u64 = 64 * 1024 * 1024;
+const MAX_KEPT_HISTORIES: usize = 4;
+const MAX_KEPT_SMALL: usize = 64;
+const MAX_KEPT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Hears how far long work has come, and what could not be read.
 pub trait ProgressSink: Send + Sync {
     /// So many bytes are going to be read.
-    fn begin(&self, _bytes: u64) {}
-    fn advance(&self, _bytes: u64) {}
-    fn end(&self) {}
-    /// Something could not be read; the rest is answered all the same.
-    fn warn(&self, _problem: &PathError) {}
-    /// Whether nobody waits for the answer any more.
+    fn begin_reading(&self, _bytes: u64) {}
+    fn advance_bytes(&self, _bytes: u64) {}
+    fn end_reading(&self) {}
+    /// Something could not be read; the answer covers the rest.
+    fn report_problem(&self, _problem: &PathError) {}
+    /// Whether a problem was reported, for sinks that remember it.
+    fn has_problems(&self) -> bool {
+        false
+    }
+    /// Whether the answer is no longer needed.
     fn is_cancelled(&self) -> bool {
         false
     }
@@ -64,7 +72,7 @@ pub trait ProgressSink: Send + Sync {
 /// Hears nothing.
 impl ProgressSink for () {}
 
-/// What a survey of a scope tells of each file beside its digest.
+/// What a survey reads of each file in addition to its digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SurveyDetail {
     Digests,
@@ -80,20 +88,26 @@ pub enum SurveyDetail {
 
 /// The Claude directories, how to read them, and what was read.
 pub struct Workspace {
-    place: Place,
-    rule: Rule,
-    state: State,
-    prices: Prices,
-    archive: Option<Archive>,
+    claude_dirs: ClaudeDirs,
+    rule: ResumeRule,
+    state: StateDir,
+    prices: ActivePrices,
+    archive: Option<Arc<LazyArchive>>,
+    /// The directories of other people and machines, which exist only in the archive.
+    others_roots: Vec<PathBuf>,
     client: ClientProgram,
+    /// Where somebody asks from; `None`: from nowhere in particular.
+    current_dir: Option<CurrentDir>,
     /// Only files below the Claude directories are read.
     confined: bool,
     fresh: Duration,
     progress: Arc<dyn ProgressSink>,
-    listed: Mutex<Option<(Made, Arc<Vec<Project>>)>>,
+    listed: Mutex<Option<(CacheStamp, Arc<Vec<Project>>)>>,
+    /// Whether something could not be listed the last time.
+    lacks_files: AtomicBool,
     /// The last survey and when it was made; held while a new one is made.
-    surveyed: Mutex<Option<(Made, Arc<Survey>)>>,
-    /// The same, for those who do not wait.
+    surveyed: Mutex<Option<(CacheStamp, Arc<Survey>)>>,
+    /// Like the above, for callers that don't wait.
     known: Mutex<Option<Arc<Survey>>>,
     /// How often something was heard of that changed on disk.
     changes: AtomicU64,
@@ -101,41 +115,58 @@ pub struct Workspace {
     /// Held while a session is read: a page asks for several things of it at once.
     reading: Mutex<()>,
     /// What the sessions of a project's directory are called by others.
-    summaries: Mutex<HashMap<PathBuf, (Made, Arc<Summaries>)>>,
+    summaries: Mutex<HashMap<PathBuf, (CacheStamp, Arc<ProjectSummaries>)>>,
+}
+
+/// Whose archived sessions are read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TeamFilter {
+    pub owner: Option<String>,
+    pub machine: Option<String>,
+}
+
+impl TeamFilter {
+    fn accepts(&self, owner: &str, machine: &str) -> bool {
+        self.owner.as_deref().is_none_or(|wanted| wanted == owner)
+            && self.machine.as_deref().is_none_or(|wanted| wanted == machine)
+    }
 }
 
 /// When something was read, and how many changes were known by then.
 #[derive(Clone, Copy, Debug)]
-struct Made {
+struct CacheStamp {
     at: Instant,
     changes: u64,
 }
 
 impl fmt::Debug for Workspace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Workspace").field("place", &self.place).finish_non_exhaustive()
+        f.debug_struct("Workspace").field("place", &self.claude_dirs).finish_non_exhaustive()
     }
 }
 
 /// A panic elsewhere leaves nothing half done in here: what is kept is replaced whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Workspace {
     /// Takes Claude directories for one question: they are listed once. `state` is ramus's own directory.
-    pub fn new(place: Place, rule: Rule, state: State) -> Self {
+    pub fn new(claude_dirs: ClaudeDirs, rule: ResumeRule, state: StateDir) -> Self {
         Self {
-            place,
+            claude_dirs,
             rule,
             state,
-            prices: Prices::default(),
+            prices: ActivePrices::default(),
             archive: None,
+            others_roots: Vec::new(),
             client: ClientProgram::default(),
+            current_dir: None,
             confined: false,
             fresh: Duration::MAX,
             progress: Arc::new(()),
             listed: Mutex::default(),
+            lacks_files: AtomicBool::new(false),
             surveyed: Mutex::default(),
             known: Mutex::default(),
             changes: AtomicU64::new(0),
@@ -145,17 +176,18 @@ impl Workspace {
         }
     }
 
-    /// Takes Claude directories for many questions: what is older than a moment is looked at again.
-    pub fn for_serving(place: Place, rule: Rule, state: State) -> Self {
-        Self { fresh: FRESH, ..Self::new(place, rule, state) }
+    /// Opens Claude directories for many questions: a listing that is out of date is read again.
+    pub fn for_serving(place: ClaudeDirs, rule: ResumeRule, state: StateDir) -> Self {
+        Self { fresh: LISTING_LIFETIME, ..Self::new(place, rule, state) }
     }
 
     /// Returns the same for other Claude directories.
-    pub fn at(&self, roots: Vec<PathBuf>) -> Self {
-        let place = Place::at(roots, self.place.index.clone());
+    pub fn with_roots(&self, roots: Vec<PathBuf>) -> Self {
+        let place = ClaudeDirs::at(roots, self.claude_dirs.cache.clone());
         Self {
             prices: self.prices.clone(),
             client: self.client.clone(),
+            current_dir: self.current_dir.clone(),
             confined: self.confined,
             fresh: self.fresh,
             progress: self.progress.clone(),
@@ -165,18 +197,47 @@ impl Workspace {
     }
 
     /// Takes other prices than those that are built in.
-    pub fn with_prices(self, prices: Prices) -> Self {
+    pub fn with_prices(self, prices: ActivePrices) -> Self {
         Self { prices, ..self }
     }
 
-    /// Takes an archive into account.
-    pub fn with_archive(self, archive: Option<Archive>) -> Self {
+    /// Takes an archive into account, which may come to be later.
+    pub fn with_archive(self, archive: Option<Arc<LazyArchive>>) -> Self {
         let overlays = match &archive {
-            Some(archive) => self.place.roots.iter().map(|root| overlay(archive, root)).collect(),
+            Some(archive) => {
+                self.claude_dirs.roots.iter().map(|root| overlay(archive, root)).collect()
+            }
             None => Vec::new(),
         };
-        let place = Place { overlays, ..self.place };
-        Self { archive, place, ..self }
+        let place = ClaudeDirs { overlays, ..self.claude_dirs };
+        Self { archive, claude_dirs: place, ..self }
+    }
+
+    /// Adds the sessions that other people and machines archived, and leaves out those of this machine if they are
+    /// not wanted.
+    pub fn with_team(self, filter: &TeamFilter) -> Result<Self, ArchiveError> {
+        let Some(archive) = self.archive.clone() else { return Ok(self) };
+        let Some(opened) = archive.open_existing()? else { return Ok(self) };
+        let ClaudeDirs { mut roots, cache, mut overlays } = self.claude_dirs.clone();
+        let mut others_roots = Vec::new();
+        if opened.own_source().is_some_and(|(owner, machine)| !filter.accepts(owner, machine)) {
+            roots.clear();
+            overlays.clear();
+        }
+        for (root, source) in opened.other_sources()? {
+            if filter.accepts(&source.owner, &source.machine) {
+                let tree = ArchiveTree::new(archive.clone(), root.clone());
+                overlays.push(Arc::new(Overlay::new(root.clone(), Arc::new(tree))));
+                others_roots.push(root.clone());
+                roots.push(root);
+            }
+        }
+        Ok(Self { claude_dirs: ClaudeDirs { roots, cache, overlays }, others_roots, ..self })
+    }
+
+    /// Whether a file was archived by somebody else or from another machine, so that it cannot be restored here.
+    pub fn is_of_others(&self, file: &Path) -> bool {
+        self.others_roots.iter().any(|root| file.starts_with(root))
     }
 
     /// Sets the Claude Code program that sessions are resumed with.
@@ -184,8 +245,13 @@ impl Workspace {
         Self { client, ..self }
     }
 
-    /// Reads nothing outside of the Claude directories: whoever asks is not the person whose files they are.
-    pub fn confined(self, confined: bool) -> Self {
+    /// Sets where somebody asks from, whose project comes first.
+    pub fn with_current_dir(self, current_dir: Option<CurrentDir>) -> Self {
+        Self { current_dir, ..self }
+    }
+
+    /// Reads nothing outside of the Claude directories, because the caller is not the owner of the files.
+    pub fn with_confinement(self, confined: bool) -> Self {
         Self { confined, ..self }
     }
 
@@ -195,52 +261,62 @@ impl Workspace {
     }
 
     /// Returns where long work is reported.
-    pub fn progress(&self) -> &dyn ProgressSink {
+    pub fn progress_sink(&self) -> &dyn ProgressSink {
         &*self.progress
     }
 
     /// Returns the Claude directories.
-    pub fn roots(&self) -> &[PathBuf] {
-        &self.place.roots
+    pub fn claude_roots(&self) -> &[PathBuf] {
+        &self.claude_dirs.roots
     }
 
     /// Returns those that exist, if there is a history in them.
-    pub fn existing_roots(&self) -> Result<Vec<PathBuf>, PlaceError> {
-        Place::open(self.place.roots.clone()).map(|place| place.roots)
+    pub fn existing_roots(&self) -> Result<Vec<PathBuf>, ClaudeDirError> {
+        ClaudeDirs::open(self.claude_dirs.roots.clone()).map(|place| place.roots)
     }
 
-    /// Returns the Claude directory that a file lies in.
+    /// Returns the Claude directory that contains a file.
     pub fn root_of(&self, path: &Path) -> Option<PathBuf> {
-        self.place.roots.iter().find(|root| path.starts_with(root)).cloned()
+        self.claude_dirs.roots.iter().find(|root| path.starts_with(root)).cloned()
     }
 
     /// Returns where is remembered what was read.
-    pub fn index(&self) -> &Index {
-        &self.place.index
+    pub fn session_cache(&self) -> &HistoryCache {
+        &self.claude_dirs.cache
     }
 
-    pub fn rule(&self) -> Rule {
+    pub fn resume_rule(&self) -> ResumeRule {
         self.rule
     }
 
     /// Returns ramus's own directory, with the journal.
-    pub fn state(&self) -> &State {
+    pub fn state_dir(&self) -> &StateDir {
         &self.state
     }
 
-    /// Returns the archive. `None`: there is none, or it is not wanted.
+    /// Returns the archive. `None` if there is none or it is turned off.
     pub fn archive(&self) -> Option<&Archive> {
-        self.archive.as_ref()
+        // One that cannot be opened is reported when the directories are listed.
+        self.archive.as_ref()?.open_existing().ok().flatten()
+    }
+
+    /// Returns where the archive is, or would be. `None`: it is not wanted.
+    pub(crate) fn archive_place(&self) -> Option<&LazyArchive> {
+        self.archive.as_deref()
     }
 
     /// Returns what tokens cost.
-    pub fn prices(&self) -> &Prices {
+    pub fn active_prices(&self) -> &ActivePrices {
         &self.prices
     }
 
     /// Returns the Claude Code program that sessions are resumed with.
-    pub fn client(&self) -> &ClientProgram {
+    pub fn client_program(&self) -> &ClientProgram {
         &self.client
+    }
+
+    pub(crate) fn current_dir(&self) -> Option<&CurrentDir> {
+        self.current_dir.as_ref()
     }
 
     pub(crate) fn is_confined(&self) -> bool {
@@ -248,102 +324,108 @@ impl Workspace {
     }
 
     /// Returns how long the client keeps files.
-    pub fn cleanup(&self) -> Cleanup {
-        Cleanup::of(&self.place)
+    pub fn cleanup_schedule(&self) -> CleanupSchedule {
+        CleanupSchedule::read_settings(&self.claude_dirs)
     }
 
     /// Counts the files of a scope that the client deletes soon; a single session has no answer.
-    pub fn due_files(&self, scope: &Scope, now: Time) -> Due {
-        let projects = self.projects();
+    pub fn due_files(&self, scope: &Scope, now: Time) -> DueDeletions {
+        let projects = self.list_projects();
         let wanted = projects.iter().filter(|project| match scope {
             Scope::All => true,
             Scope::Project(only) => only.dir == project.dir,
-            Scope::Session(_) => false,
+            Scope::Session(_) | Scope::Sessions(_) => false,
         });
-        self.cleanup().due(wanted.flat_map(|project| &project.files), now)
+        self.cleanup_schedule().count_due(wanted.flat_map(|project| &project.files), now)
     }
 
-    /// Returns the prompts of a scope whose sessions are gone.
+    /// Returns prompts of deleted sessions in a scope.
     pub fn lost_prompts(&self, scope: &Scope) -> LostPrompts {
-        if matches!(scope, Scope::Session(_)) {
+        if scope.sessions().is_some() {
             return LostPrompts::default();
         }
-        let mut lost = LostPrompts::read(self.roots(), &self.projects());
-        lost.problems.iter().for_each(|problem| self.progress.warn(problem));
+        let mut lost = LostPrompts::read(self.claude_roots(), &self.list_projects());
+        lost.problems.iter().for_each(|problem| self.progress.report_problem(problem));
         if let Scope::Project(project) = scope {
-            lost.prompts.retain(|prompt| prompt.is_of(&project.name));
+            lost.prompts.retain(|prompt| prompt.belongs_to(&project.name));
         }
         lost
     }
 
     /// Returns where a session came from and what came out of it; the other sessions of its project are
     /// read for that.
-    pub fn family(&self, found: &ResolvedFile, history: &History) -> Family {
+    pub fn session_family(&self, found: &ResolvedFile, history: &History) -> SessionRelations {
         let file = &found.file;
         let project = match &found.project {
             Some(project) => Project::clone(project),
             None => self.lone_project(file.clone()),
         };
-        let others = project.sessions().filter(|other| other.path != file.path);
-        self.progress.begin(others.map(|other| other.bytes).sum());
-        let on_read = |bytes| self.progress.advance(bytes);
+        let others = project.session_files().filter(|other| other.path != file.path);
+        self.progress.begin_reading(others.map(|other| other.bytes).sum());
+        let on_read = |bytes| self.progress.advance_bytes(bytes);
         let own = (file, history);
-        let (family, problems) = survey_family(self.index(), project, own, self.rule, &on_read);
-        self.progress.end();
-        problems.iter().for_each(|problem| self.progress.warn(problem));
+        let (family, problems) =
+            survey_family(self.session_cache(), project, own, self.rule, &on_read);
+        self.progress.end_reading();
+        problems.iter().for_each(|problem| self.progress.report_problem(problem));
         family
     }
 
-    /// Returns for the prompts that begin a new branch whether the files were put back first (R22).
-    pub fn reverts(&self, found: &ResolvedFile, history: &Arc<History>) -> Reverts {
-        reverts(self.roots(), found.files_beside(), &found.file, history, self.rule)
+    /// For each prompt that begins a new branch, returns whether files were restored first (R22).
+    pub fn revert_outcomes(&self, found: &ResolvedFile, history: &Arc<History>) -> RevertOutcomes {
+        find_reverts(self.claude_roots(), found.files_beside(), &found.file, history, self.rule)
     }
 
-    /// Looks at the directories again when the next one asks.
-    pub fn refresh(&self) {
-        // Waits for nobody: whoever tells of changes must not stand behind a survey that runs.
+    /// Invalidates the listing, so that the next question reads the directories again.
+    pub fn request_refresh(&self) {
+        // Must not block: the thread that reports changes must not wait for a running survey.
         self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn made_now(&self) -> Made {
-        Made { at: Instant::now(), changes: self.changes.load(Ordering::Relaxed) }
+    fn made_now(&self) -> CacheStamp {
+        CacheStamp { at: Instant::now(), changes: self.changes.load(Ordering::Relaxed) }
     }
 
-    fn is_fresh(&self, made: Made) -> bool {
+    fn is_fresh(&self, made: CacheStamp) -> bool {
         made.at.elapsed() < self.fresh && made.changes == self.changes.load(Ordering::Relaxed)
     }
 
     /// Reports something that could not be read.
     pub(crate) fn warn(&self, problem: &PathError) {
-        self.progress.warn(problem);
+        self.progress.report_problem(problem);
     }
 
     /// Lists the projects and their files; nothing is read yet.
-    pub fn projects(&self) -> Arc<Vec<Project>> {
-        let mut listed = lock(&self.listed);
+    pub fn list_projects(&self) -> Arc<Vec<Project>> {
+        let mut listed = lock_mutex(&self.listed);
         match &*listed {
             Some((made, projects)) if self.is_fresh(*made) => projects.clone(),
             _ => {
                 let made = self.made_now();
-                let projects = Arc::new(self.list());
+                let projects = Arc::new(self.read_listing());
                 *listed = Some((made, projects.clone()));
                 projects
             }
         }
     }
 
+    /// Whether all that was looked at could be read, the last listing included.
+    pub(crate) fn could_read_everything(&self) -> bool {
+        !self.lacks_files.load(Ordering::Relaxed) && !self.progress.has_problems()
+    }
+
     /// Lists them as they are now.
     pub fn list_again(&self) -> Arc<Vec<Project>> {
-        let mut listed = lock(&self.listed);
+        let mut listed = lock_mutex(&self.listed);
         let made = self.made_now();
-        let projects = Arc::new(self.list());
+        let projects = Arc::new(self.read_listing());
         *listed = Some((made, projects.clone()));
         projects
     }
 
     /// Returns the ids of sessions and sub-agents, so that their short forms mean no other one.
     pub fn short_ids(&self) -> ShortIds {
-        let projects = self.projects();
+        let projects = self.list_projects();
         let files = projects.iter().flat_map(|project| &project.files);
         let named = files.filter(|file| !matches!(file.role, FileRole::Journal { .. }));
         named.map(|file| &*file.id).collect()
@@ -351,26 +433,27 @@ impl Workspace {
 
     /// Returns the start of an id that means no other session or sub-agent.
     pub fn short_id(&self, id: &str) -> String {
-        self.short_ids().short(id).to_owned()
+        self.short_ids().shorten_id(id).to_owned()
     }
 
     /// Reads everything in short, so that the first question need not wait for it.
     pub fn warm_up(&self) {
-        self.survey();
-        self.index().sketch_aside(&self.projects());
+        self.survey_all();
+        self.session_cache().build_filters_slowly(&self.list_projects());
     }
 
-    fn list(&self) -> Vec<Project> {
-        let Listing { mut projects, problems } = self.place.projects();
-        problems.iter().for_each(|problem| self.progress.warn(problem));
+    fn read_listing(&self) -> Vec<Project> {
+        let ProjectListing { mut projects, problems } = self.claude_dirs.list_projects();
+        problems.iter().for_each(|problem| self.progress.report_problem(problem));
+        self.lacks_files.store(!problems.is_empty(), Ordering::Relaxed);
         if self.confined {
-            leave_links_out(self.roots(), &mut projects);
+            leave_links_out(self.claude_roots(), &mut projects);
         }
         self.leave_trashed_out(&mut projects);
         projects
     }
 
-    /// Leaves out archived copies of sessions that somebody moved to the trash.
+    /// Leaves out archived copies of sessions in the trash.
     fn leave_trashed_out(&self, projects: &mut Vec<Project>) {
         let files = || projects.iter().flat_map(|project| &project.files);
         if !files().any(|file| file.archived) {
@@ -379,7 +462,7 @@ impl Workspace {
         let Ok(journal) = Journal::read(&self.state) else { return };
         let ids = files().filter(|file| file.archived && file.role == FileRole::Session);
         let trashed: HashSet<String> = ids
-            .filter(|file| trashed(&journal, &file.id, self.roots()).is_some())
+            .filter(|file| find_trash_operation(&journal, &file.id, self.claude_roots()).is_some())
             .map(|file| file.id.clone())
             .collect();
         if trashed.is_empty() {
@@ -395,9 +478,9 @@ impl Workspace {
     }
 
     /// Returns every file in short; what did not change since the last survey is not read again.
-    pub fn survey(&self) -> Arc<Survey> {
-        // Held while reading: whoever asks meanwhile wants the same answer.
-        let mut held = lock(&self.surveyed);
+    pub fn survey_all(&self) -> Arc<Survey> {
+        // Locked while reading, because concurrent callers want the same answer.
+        let mut held = lock_mutex(&self.surveyed);
         let earlier = match held.take() {
             Some((made, survey)) if self.is_fresh(made) => {
                 *held = Some((made, survey.clone()));
@@ -408,48 +491,58 @@ impl Workspace {
         };
         let made = self.made_now();
         let projects = match self.fresh {
-            Duration::MAX => Vec::clone(&self.projects()),
-            _ => self.list(),
+            Duration::MAX => Vec::clone(&self.list_projects()),
+            _ => self.read_listing(),
         };
-        let survey = Arc::new(self.look(projects, |listing, on_read| {
-            resurvey(self.index(), &earlier, listing, self.rule, on_read)
+        let survey = Arc::new(self.survey_with(projects, |listing, on_read| {
+            survey_changed_files(self.session_cache(), &earlier, listing, self.rule, on_read)
         }));
         *held = Some((made, survey.clone()));
-        *lock(&self.known) = Some(survey.clone());
+        *lock_mutex(&self.known) = Some(survey.clone());
         survey
     }
 
     /// Reads every file in short; `each` hears of each file when it has been read, with what is known
     /// of it alone, and of those that need not be read nothing but that. It is called from several threads.
-    pub fn survey_each(&self, each: &(dyn Fn(&HistoryFile, Option<&Digest>) + Sync)) -> Survey {
-        let listing = Listing { projects: self.take_projects(), problems: Vec::new() };
-        survey_each(self.index(), listing, self.rule, each)
+    pub fn survey_each(
+        &self,
+        each: &(dyn Fn(&HistoryFile, Option<&SessionDigest>) + Sync),
+    ) -> Survey {
+        let listing = ProjectListing { projects: self.take_listing(), problems: Vec::new() };
+        survey_with_events(self.session_cache(), listing, self.rule, each)
     }
 
     /// Returns the last survey, if there is one already; it may be a little old.
-    pub fn known_survey(&self) -> Option<Arc<Survey>> {
-        lock(&self.known).clone()
+    pub fn last_survey(&self) -> Option<Arc<Survey>> {
+        lock_mutex(&self.known).clone()
     }
 
     /// Reads the files of a scope in short. A session is read with its whole project, which gives it
     /// its titles and links.
     pub fn survey_scope(&self, scope: Scope, detail: SurveyDetail) -> Survey {
-        let project = match scope {
-            Scope::All => return self.survey_projects(self.take_projects(), detail),
-            Scope::Project(project) => project,
-            Scope::Session(found) => match found.project {
-                Some(project) => project,
-                None => return self.survey_projects(vec![self.lone_project(found.file)], detail),
-            },
+        let sessions = match scope {
+            Scope::All => return self.survey_projects(self.take_listing(), detail),
+            Scope::Project(project) => {
+                return self.survey_projects(vec![Project::clone(&project)], detail);
+            }
+            Scope::Session(found) => vec![*found],
+            Scope::Sessions(found) => found,
         };
-        let project = Project::clone(&project);
-        self.survey_projects(vec![project], detail)
+        let mut projects: Vec<Project> = Vec::new();
+        for found in sessions {
+            match &found.project {
+                Some(project) if projects.iter().any(|known| known.dir == project.dir) => {}
+                Some(project) => projects.push(Project::clone(project)),
+                None => projects.push(self.lone_project(found.file)),
+            }
+        }
+        self.survey_projects(projects, detail)
     }
 
-    /// Returns the listing to be used up; whoever holds it goes on with the same one.
-    fn take_projects(&self) -> Vec<Project> {
-        self.projects();
-        let mut listed = lock(&self.listed);
+    /// Returns the listing as an owned value; other holders keep the same one.
+    fn take_listing(&self) -> Vec<Project> {
+        self.list_projects();
+        let mut listed = lock_mutex(&self.listed);
         match listed.take().map(|(made, projects)| (made, Arc::try_unwrap(projects))) {
             Some((_, Ok(projects))) => projects,
             Some((made, Err(shared))) => {
@@ -457,140 +550,153 @@ impl Workspace {
                 *listed = Some((made, shared));
                 projects
             }
-            None => self.list(),
+            None => self.read_listing(),
         }
     }
 
-    /// Returns a project for a file that lies in none.
+    /// Returns a project for a file outside of all projects.
     fn lone_project(&self, file: HistoryFile) -> Project {
         Project {
-            root: self.roots().first().cloned().unwrap_or_default(),
+            root: self.claude_roots().first().cloned().unwrap_or_default(),
             dir: file.path.parent().map(Path::to_owned).unwrap_or_default(),
             name: String::new(),
             files: vec![file],
         }
     }
 
-    fn survey_projects(&self, projects: Vec<Project>, detail: SurveyDetail) -> Survey {
-        let (index, rule, prices) = (self.index(), self.rule, &self.prices.list);
-        self.look(projects, |listing, on_read| match detail {
-            SurveyDetail::Digests => survey(index, listing, rule, on_read),
-            SurveyDetail::Histories => survey_keeping(index, listing, rule, on_read),
+    pub(crate) fn survey_projects(&self, projects: Vec<Project>, detail: SurveyDetail) -> Survey {
+        let (index, rule, prices) = (self.session_cache(), self.rule, &self.prices.list);
+        self.survey_with(projects, |listing, on_read| match detail {
+            SurveyDetail::Digests => survey_files(index, listing, rule, on_read),
+            SurveyDetail::Histories => survey_keeping_histories(index, listing, rule, on_read),
             SurveyDetail::Activity => survey_activity(index, listing, rule, on_read),
             SurveyDetail::Inspection => survey_inspection(index, listing, rule, on_read),
             SurveyDetail::Usage => {
-                let earlier = self.known_survey().unwrap_or_default();
+                let earlier = self.last_survey().unwrap_or_default();
                 survey_usage(index, &earlier, listing, rule, prices, on_read)
             }
         })
     }
 
-    fn look(
+    fn survey_with(
         &self,
         projects: Vec<Project>,
-        look: impl FnOnce(Listing, &(dyn Fn(u64) + Sync)) -> Survey,
+        look: impl FnOnce(ProjectListing, &(dyn Fn(u64) + Sync)) -> Survey,
     ) -> Survey {
         let files = projects.iter().flat_map(|project| &project.files);
-        self.progress.begin(files.map(|file| file.bytes).sum());
-        let listing = Listing { projects, problems: Vec::new() };
-        let surveyed = look(listing, &|bytes| self.progress.advance(bytes));
-        self.progress.end();
-        surveyed.problems.iter().for_each(|problem| self.progress.warn(problem));
+        self.progress.begin_reading(files.map(|file| file.bytes).sum());
+        let listing = ProjectListing { projects, problems: Vec::new() };
+        let surveyed = look(listing, &|bytes| self.progress.advance_bytes(bytes));
+        self.progress.end_reading();
+        surveyed.problems.iter().for_each(|problem| self.progress.report_problem(problem));
         surveyed
     }
 
     /// Reads a session, unless it is known as it is now.
-    pub fn read(&self, file: &HistoryFile) -> Result<Arc<History>, PathError> {
+    pub fn read_history(&self, file: &HistoryFile) -> Result<Arc<History>, PathError> {
         let known = || {
-            let open = lock(&self.open);
+            let open = lock_mutex(&self.open);
             open.iter().find(|(known, _)| known == file).map(|(_, history)| history.clone())
         };
         if let Some(history) = known() {
             return Ok(history);
         }
-        let _one_at_a_time = lock(&self.reading);
+        let _one_at_a_time = lock_mutex(&self.reading);
         if let Some(history) = known() {
             return Ok(history);
         }
-        let history = Arc::new(History::new(self.index().read(&file.path)?, self.rule));
-        let mut open = lock(&self.open);
+        let history =
+            Arc::new(History::new(self.session_cache().read_session(&file.path)?, self.rule));
+        let mut open = lock_mutex(&self.open);
         open.retain(|(known, _)| known.path != file.path);
         open.insert(0, (file.clone(), history.clone()));
-        let kept = kept_count(open.iter().map(|(file, _)| file.bytes));
+        let kept = histories_to_keep(open.iter().map(|(file, _)| file.bytes));
         open.truncate(kept);
         Ok(history)
     }
 
-    /// Finds the agents of a session and the calls they hang at; an agent has none of its own.
-    pub fn agents(&self, found: &ResolvedFile, history: &History) -> Vec<(Option<NodeId>, Agent)> {
+    /// Finds the agents of a session and the calls that started them; an agent has no agents.
+    pub fn session_agents(
+        &self,
+        found: &ResolvedFile,
+        history: &History,
+    ) -> Vec<(Option<NodeId>, SubAgent)> {
         if found.file.role != FileRole::Session {
             return Vec::new();
         }
-        let (agents, problems) = agents_of(found.files_beside(), &found.file.id);
-        problems.iter().for_each(|problem| self.progress.warn(problem));
-        with_calls(agents, history)
+        let (agents, problems) = read_agents(found.files_beside(), &found.file.id);
+        problems.iter().for_each(|problem| self.progress.report_problem(problem));
+        attach_calls(agents, history)
     }
 
     /// Returns what sessions beside a file are called by others (R15): as the last survey knows it,
     /// else read from the files of its project.
-    pub fn summaries(&self, found: &ResolvedFile) -> Arc<Summaries> {
+    pub fn project_summaries(&self, found: &ResolvedFile) -> Arc<ProjectSummaries> {
         let Some(project) = &found.project else {
-            return summaries(std::slice::from_ref(&found.file)).into();
+            return read_summaries(std::slice::from_ref(&found.file)).into();
         };
-        if let Some(survey) = self.known_survey() {
+        if let Some(survey) = self.last_survey() {
             let home = |known: &&ProjectSurvey| known.dir == project.dir;
             let known = survey.projects.iter().find(home);
             return Arc::new(known.map(|project| project.summaries.clone()).unwrap_or_default());
         }
-        let mut known = lock(&self.summaries);
+        let mut known = lock_mutex(&self.summaries);
         if let Some((_, summaries)) =
             known.get(&project.dir).filter(|(made, _)| self.is_fresh(*made))
         {
             return summaries.clone();
         }
-        let (made, read) = (self.made_now(), Arc::new(summaries(&project.files)));
+        let (made, read) = (self.made_now(), Arc::new(read_summaries(&project.files)));
         known.insert(project.dir.clone(), (made, read.clone()));
         read
     }
 
     /// Sums a session up, with the titles that other sessions gave it (R15) where they decide.
-    pub fn digest(&self, found: &ResolvedFile, history: &History) -> (Digest, Summaries) {
-        let digest = Digest::new(history);
+    pub fn digest_session(
+        &self,
+        found: &ResolvedFile,
+        history: &History,
+    ) -> (SessionDigest, ProjectSummaries) {
+        let digest = SessionDigest::new(history);
         let summaries = self.summaries_for(found, &digest);
         (digest, summaries)
     }
 
-    pub(crate) fn summaries_for(&self, found: &ResolvedFile, digest: &Digest) -> Summaries {
-        // A title of its own comes first.
+    pub(crate) fn summaries_for(
+        &self,
+        found: &ResolvedFile,
+        digest: &SessionDigest,
+    ) -> ProjectSummaries {
+        // Its own title takes precedence.
         let needs_others = digest.given_title.is_none() && !found.file.role.is_agent();
         let mut summaries = match needs_others {
-            true => Arc::unwrap_or_clone(self.summaries(found)),
-            false => Summaries::default(),
+            true => Arc::unwrap_or_clone(self.project_summaries(found)),
+            false => ProjectSummaries::default(),
         };
-        summaries.add(digest, to_time(found.file.modified));
+        summaries.add_digest(digest, time_from_system(found.file.modified));
         summaries
     }
 }
 
 /// Returns how many of these are kept, the newest first.
-pub fn kept_count(sizes: impl Iterator<Item = u64>) -> usize {
+pub fn histories_to_keep(sizes: impl Iterator<Item = u64>) -> usize {
     let mut sum = 0;
-    let small = sizes.take(KEPT_SMALL).take_while(|size| {
+    let small = sizes.take(MAX_KEPT_SMALL).take_while(|size| {
         sum += size;
-        sum <= KEPT_BYTES
+        sum <= MAX_KEPT_BYTES
     });
-    small.count().max(KEPT)
+    small.count().max(MAX_KEPT_HISTORIES)
 }
 
 /// Puts the archived files of a Claude directory in the place of those that are gone.
-fn overlay(archive: &Archive, root: &Path) -> Arc<Overlay> {
-    let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-    Arc::new(Overlay::new(root.to_owned(), Arc::new(archive.tree(real))))
+fn overlay(archive: &Arc<LazyArchive>, root: &Path) -> Arc<Overlay> {
+    let real = real_path_or_given(root);
+    Arc::new(Overlay::new(root.to_owned(), Arc::new(ArchiveTree::new(archive.clone(), real))))
 }
 
 /// Leaves out the files that links lead to from outside of the Claude directories.
 fn leave_links_out(roots: &[PathBuf], projects: &mut Vec<Project>) {
-    let real = |path: &Path| path.canonicalize().ok();
+    let real = |path: &Path| real_path(path).ok();
     // The directory itself, or its projects, may well be somewhere else: that was decided by the user.
     let roots = roots.iter().flat_map(|root| [root.clone(), root.join("projects")]);
     let roots: Vec<PathBuf> = roots.filter_map(|root| real(&root)).collect();

@@ -1,4 +1,4 @@
-//! Adding files: what is new of them, and nothing else.
+//! Adds new content of files to the archive.
 //!
 //! A file that looks as it did costs a look. Any other is read once: if it still begins with what is
 //! archived, it grew and only its new part is stored; if not, it becomes a new generation. Several
@@ -18,15 +18,16 @@ use ramus_store::PathError;
 use ramus_store::owned::OwnedFile;
 
 use self::read::{Added, ReadOutcome};
+use crate::archive::is_archived;
 use crate::storage::{
     ArchiveError, ArchiveStorage, ContentHash, FileEntry, FileKey, FileUpdate, PackedChunk,
     UpdateOutcome,
 };
 
-/// What adding did.
+/// What run did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddReport {
-    /// Files that were looked at.
+    /// Files that were examined.
     pub files: u64,
     pub unchanged: u64,
     /// Files that were not archived before.
@@ -43,7 +44,7 @@ pub struct AddReport {
     pub stored_bytes: u64,
 }
 
-/// How often a file is looked at again that another process archived meanwhile.
+/// How often to retry a file that another process archived in the meantime.
 const ROUNDS: usize = 4;
 /// Chunks are written once they are this long together: large enough that waiting for the disk does not
 /// count, small enough that readers do not wait long.
@@ -52,7 +53,7 @@ const BATCH: usize = 8 * 1024 * 1024;
 const QUEUE: usize = 4;
 
 /// Everything one run needs.
-pub(crate) struct Adding<'a> {
+pub(crate) struct AddRun<'a> {
     pub(crate) storage: &'a dyn ArchiveStorage,
     pub(crate) now: Time,
     /// Hears how many bytes were read.
@@ -61,22 +62,32 @@ pub(crate) struct Adding<'a> {
     pub(crate) on_problem: &'a (dyn Fn(&PathError) + Sync),
 }
 
-/// Adds files; those that another process archives at the same time are looked at again.
-pub(crate) fn add_files(
-    adding: &Adding<'_>,
-    files: &[OwnedFile],
-) -> Result<AddReport, ArchiveError> {
+/// Adds files. Files that another process archives at the same time are examined again.
+pub(crate) fn add_files(run: &AddRun<'_>, files: &[OwnedFile]) -> Result<AddReport, ArchiveError> {
     let mut report = AddReport { files: files.len() as u64, ..AddReport::default() };
     let mut left: Vec<&OwnedFile> = files.iter().collect();
     for _ in 0..ROUNDS {
         if left.is_empty() {
             break;
         }
-        let entries = entries_by_key(adding.storage, &left)?;
-        left = add_round(adding, &left, &entries, &mut report)?;
+        let entries = entries_by_key(run.storage, &left)?;
+        left.retain(|file| {
+            let entry = entries.get(&key_of(file));
+            let is_unchanged = entry.is_some_and(|entry| is_archived(entry, file.identity));
+            if is_unchanged {
+                (run.on_read)(file.bytes);
+                report.unchanged += 1;
+            }
+            !is_unchanged
+        });
+        left = add_round(run, &left, &entries, &mut report)?;
     }
     report.skipped += left.len() as u64;
     Ok(report)
+}
+
+fn key_of(file: &OwnedFile) -> FileKey {
+    FileKey { root: file.root.clone(), path: file.relative.clone() }
 }
 
 fn entries_by_key(
@@ -94,7 +105,7 @@ fn entries_by_key(
     Ok(entries)
 }
 
-/// Chunks that are stored, or on their way there.
+/// Chunks that are stored, or about to be.
 struct KnownChunks<'a> {
     storage: &'a dyn ArchiveStorage,
     hashes: OnceLock<Mutex<HashSet<ContentHash>>>,
@@ -115,23 +126,22 @@ impl KnownChunks<'_> {
 }
 
 /// What a thread hands over to the one that writes.
-enum Parcel<'a> {
+enum ReaderMessage<'a> {
     Chunk(PackedChunk),
     /// All chunks of the file came before.
     File(&'a OwnedFile, Box<FileUpdate>, Added),
-    Unchanged,
     Skipped,
     Failed(ArchiveError),
 }
 
-/// Looks at every file once; returns those that have to be looked at again.
+/// Examines every file once. Returns those that must be examined again.
 fn add_round<'a>(
-    adding: &Adding<'_>,
+    run: &AddRun<'_>,
     files: &[&'a OwnedFile],
     entries: &HashMap<FileKey, FileEntry>,
     report: &mut AddReport,
 ) -> Result<Vec<&'a OwnedFile>, ArchiveError> {
-    let known = KnownChunks { storage: adding.storage, hashes: OnceLock::new() };
+    let known = KnownChunks { storage: run.storage, hashes: OnceLock::new() };
     let next = AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
     thread::scope(|scope| {
@@ -140,55 +150,53 @@ fn add_round<'a>(
             let (sender, known, next) = (sender.clone(), &known, &next);
             scope.spawn(move || {
                 while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let key = FileKey { root: file.root.clone(), path: file.relative.clone() };
-                    let parcel = look_at(adding, known, file, entries.get(&key), &sender);
-                    // Nobody listens once writing failed.
-                    if sender.send(parcel).is_err() {
+                    let message =
+                        examine_file(run, known, file, entries.get(&key_of(file)), &sender);
+                    // The receiver is gone once writing has failed.
+                    if sender.send(message).is_err() {
                         return;
                     }
                 }
             });
         }
         drop(sender);
-        write_parcels(adding.storage, receiver, report)
+        write_messages(run.storage, receiver, report)
     })
 }
 
-fn look_at<'a>(
-    adding: &Adding<'_>,
+fn examine_file<'a>(
+    run: &AddRun<'_>,
     known: &KnownChunks<'_>,
     file: &'a OwnedFile,
     entry: Option<&FileEntry>,
-    sender: &SyncSender<Parcel<'a>>,
-) -> Parcel<'a> {
-    let store = &mut |chunk: PackedChunk| drop(sender.send(Parcel::Chunk(chunk)));
+    sender: &SyncSender<ReaderMessage<'a>>,
+) -> ReaderMessage<'a> {
+    let store = &mut |chunk: PackedChunk| drop(sender.send(ReaderMessage::Chunk(chunk)));
     let is_new = &|hash| known.insert(hash);
-    match read::read_file(adding, file, entry, is_new, store) {
-        Ok(ReadOutcome::Unchanged) => Parcel::Unchanged,
-        Ok(ReadOutcome::Update(update, added)) => Parcel::File(file, update, added),
-        Ok(ReadOutcome::Gone) => Parcel::Skipped,
+    match read::read_file(run, file, entry, is_new, store) {
+        Ok(ReadOutcome::Update(update, added)) => ReaderMessage::File(file, update, added),
+        Ok(ReadOutcome::Gone) => ReaderMessage::Skipped,
         Err(ArchiveError::Read(problem)) => {
-            (adding.on_problem)(&problem);
-            Parcel::Skipped
+            (run.on_problem)(&problem);
+            ReaderMessage::Skipped
         }
-        Err(error) => Parcel::Failed(error),
+        Err(error) => ReaderMessage::Failed(error),
     }
 }
 
-/// Writes what the threads hand over; returns the files to look at again.
-fn write_parcels<'a>(
+/// Writes what the threads produce. Returns the files to examine again.
+fn write_messages<'a>(
     storage: &dyn ArchiveStorage,
-    parcels: Receiver<Parcel<'a>>,
+    messages: Receiver<ReaderMessage<'a>>,
     report: &mut AddReport,
 ) -> Result<Vec<&'a OwnedFile>, ArchiveError> {
     let mut batch = Batch::default();
-    for parcel in parcels {
-        match parcel {
-            Parcel::Chunk(chunk) => batch.push_chunk(chunk),
-            Parcel::File(file, update, added) => batch.push_file(file, *update, added),
-            Parcel::Unchanged => report.unchanged += 1,
-            Parcel::Skipped => report.skipped += 1,
-            Parcel::Failed(error) => return Err(error),
+    for message in messages {
+        match message {
+            ReaderMessage::Chunk(chunk) => batch.push_chunk(chunk),
+            ReaderMessage::File(file, update, added) => batch.push_file(file, *update, added),
+            ReaderMessage::Skipped => report.skipped += 1,
+            ReaderMessage::Failed(error) => return Err(error),
         }
         if batch.is_full() {
             batch.commit(storage, report)?;

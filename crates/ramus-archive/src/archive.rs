@@ -1,25 +1,28 @@
 //! An archive as commands use it.
 
 use std::collections::BTreeMap;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ramus_core::ids::ShortIds;
 use ramus_core::time::Time;
 use ramus_store::owned::{OwnedFile, OwnedKind};
-use ramus_store::{Identity, PathError};
+use ramus_store::{FileIdentity, PathError, open_regular};
 
-use crate::add::{AddReport, Adding, add_files};
+use crate::add::{AddReport, AddRun, add_files};
 use crate::content::ArchivedContent;
+use crate::postgres::PostgresStorage;
 use crate::sqlite::SqliteStorage;
 use crate::storage::{
-    ArchiveError, ArchiveStorage, FileEntry, FileKey, Forgotten, Generation, Totals,
+    ArchiveError, ArchiveStorage, FileEntry, FileKey, Forgotten, Generation, Source, Totals,
 };
 
 /// An archive of histories.
 #[derive(Clone, Debug)]
 pub struct Archive {
     pub(crate) storage: Arc<dyn ArchiveStorage>,
-    path: PathBuf,
+    scratch: PathBuf,
 }
 
 /// All that is archived of one session.
@@ -40,7 +43,7 @@ const PREFIX: usize = 4;
 pub enum SessionLookupError {
     #[error("no archived session has the id {0:?}")]
     None(String),
-    #[error("{typed:?} is the beginning of several archived sessions: {}", .ids.join(", "))]
+    #[error("{typed:?} matches several archived sessions: {}", .ids.join(", "))]
     Several { typed: String, ids: Vec<String> },
     #[error(transparent)]
     Archive(#[from] ArchiveError),
@@ -54,11 +57,7 @@ impl ArchivedSession {
 
     /// Returns the name of the project's directory.
     pub fn project(&self) -> Option<String> {
-        let below = |file: &FileEntry| {
-            let mut parts = file.key.path.iter();
-            let is_project = parts.next()? == "projects";
-            parts.next().filter(|_| is_project).map(|name| name.to_string_lossy().into_owned())
-        };
+        let below = |file: &FileEntry| file.key.project();
         self.transcript().and_then(below).or_else(|| self.files.iter().find_map(below))
     }
 
@@ -71,8 +70,7 @@ impl ArchivedSession {
 impl Archive {
     /// Opens the archive in a file; it is made if it does not exist.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
-        let storage = Arc::new(SqliteStorage::open(path)?);
-        Ok(Self { storage, path: path.to_owned() })
+        Ok(Self::in_file(SqliteStorage::open(path)?, path))
     }
 
     /// Opens the archive in a file. `None`: there is none.
@@ -80,19 +78,39 @@ impl Archive {
         // An empty file is an archive that was about to be made.
         match path.metadata() {
             Ok(meta) if meta.len() > 0 => {
-                let storage = Arc::new(SqliteStorage::open_existing(path)?);
-                Ok(Some(Self { storage, path: path.to_owned() }))
+                Ok(Some(Self::in_file(SqliteStorage::open_existing(path)?, path)))
             }
             _ => Ok(None),
         }
     }
 
-    /// Returns where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Opens the archive on a server. `machine` is what this machine is called there.
+    pub fn connect(url: &str, machine: &str) -> Result<Self, ArchiveError> {
+        let storage = Arc::new(PostgresStorage::open(url, machine)?);
+        Ok(Self { storage, scratch: std::env::temp_dir() })
     }
 
-    /// Archives what is new of some files. What cannot be read is told to `on_problem` and left out.
+    /// Makes the tables on a server; with `is_team` also its roles and row security. It can be repeated.
+    pub fn initialize_server(url: &str, is_team: bool) -> Result<(), ArchiveError> {
+        PostgresStorage::create(url, is_team)
+    }
+
+    fn in_file(storage: SqliteStorage, path: &Path) -> Self {
+        let scratch = path.parent().unwrap_or(Path::new(".")).to_owned();
+        Self { storage: Arc::new(storage), scratch }
+    }
+
+    /// Returns what it is called in messages: where it is.
+    pub fn name(&self) -> &str {
+        self.storage.name()
+    }
+
+    /// Returns a directory on a disk with room for temporary files.
+    pub fn scratch_dir(&self) -> &Path {
+        &self.scratch
+    }
+
+    /// Archives new content of some files. Unreadable files are reported to `on_problem` and skipped.
     pub fn add(
         &self,
         files: &[OwnedFile],
@@ -100,7 +118,7 @@ impl Archive {
         on_read: &(dyn Fn(u64) + Sync),
         on_problem: &(dyn Fn(&PathError) + Sync),
     ) -> Result<AddReport, ArchiveError> {
-        add_files(&Adding { storage: &*self.storage, now, on_read, on_problem }, files)
+        add_files(&AddRun { storage: &*self.storage, now, on_read, on_problem }, files)
     }
 
     /// Lists the archived files of one Claude directory, or of all.
@@ -117,6 +135,12 @@ impl Archive {
         }
         let session = |((root, id), files)| ArchivedSession { root, id, files };
         Ok(sessions.into_iter().map(session).collect())
+    }
+
+    /// Returns the ids of all archived sessions, so that their short forms mean no other one.
+    pub fn short_ids(&self) -> Result<ShortIds, ArchiveError> {
+        let files = self.files(None)?;
+        Ok(files.iter().map(|file| &*file.session).collect())
     }
 
     /// Finds the session that is meant: by its id, or by enough of its first letters. Sessions of the given
@@ -159,42 +183,84 @@ impl Archive {
         file: &FileEntry,
         number: Option<u32>,
     ) -> Result<ArchivedContent, ArchiveError> {
-        let path = file.key.full_path();
-        let generation = match number {
-            None => file.newest.clone(),
-            Some(number) => {
-                let all = self.storage.generations(&file.key)?;
-                let found = all.into_iter().find(|generation| generation.number == number);
-                let missing = || ArchiveError::NoGeneration { path: path.clone(), number };
-                found.ok_or_else(missing)?
+        self.stored_content(&file.key, number)
+    }
+
+    /// Returns a content of a file as the archive has it now.
+    pub(crate) fn stored_content(
+        &self,
+        key: &FileKey,
+        number: Option<u32>,
+    ) -> Result<ArchivedContent, ArchiveError> {
+        match self.storage.generation_chunks(key, number)? {
+            Some(stored) => Ok(ArchivedContent::new(self.storage.clone(), key, stored)),
+            None => {
+                let (path, number) = (key.full_path(), number.unwrap_or(1));
+                Err(ArchiveError::NoGeneration { path, number })
             }
-        };
-        let chunks = self.storage.chunks(&file.key, generation.number)?;
-        Ok(ArchivedContent::new(self.storage.clone(), path, generation, chunks))
+        }
     }
 
-    /// Returns the newest content of a file as the archive has it now.
-    pub(crate) fn newest_content(&self, key: &FileKey) -> Result<ArchivedContent, ArchiveError> {
-        let missing = || ArchiveError::NoGeneration { path: key.full_path(), number: 1 };
-        let generation = self.storage.generations(key)?.pop().ok_or_else(missing)?;
-        let chunks = self.storage.chunks(key, generation.number)?;
-        Ok(ArchivedContent::new(self.storage.clone(), key.full_path(), generation, chunks))
-    }
-
-    /// Removes all that is archived of a session, for good.
+    /// Removes a session from the archive permanently.
     pub fn forget(&self, session: &ArchivedSession) -> Result<Forgotten, ArchiveError> {
         let keys: Vec<FileKey> = session.files.iter().map(|file| file.key.clone()).collect();
         self.storage.forget(&keys)
     }
 
-    /// Counts what the archive holds.
+    /// Returns the person and the machine that add files. `None`: it is an archive of one person, in a file.
+    pub fn own_source(&self) -> Option<(&str, &str)> {
+        self.storage.own_source()
+    }
+
+    /// Lists the archived Claude directories of other people and machines, each with the root of its files.
+    pub fn other_sources(&self) -> Result<Vec<(PathBuf, Source)>, ArchiveError> {
+        self.storage.other_sources()
+    }
+
+    /// Lets the team read a project. Returns whether it was not shared before.
+    pub fn share_project(&self, project: &str) -> Result<bool, ArchiveError> {
+        self.storage.set_shared(project, true)
+    }
+
+    /// Ends that. Returns whether it was shared.
+    pub fn unshare_project(&self, project: &str) -> Result<bool, ArchiveError> {
+        self.storage.set_shared(project, false)
+    }
+
+    /// Lists the projects that this person shares.
+    pub fn shared_projects(&self) -> Result<Vec<String>, ArchiveError> {
+        self.storage.shared_projects()
+    }
+
+    /// Returns the size of the archive.
     pub fn totals(&self) -> Result<Totals, ArchiveError> {
         self.storage.totals()
     }
 }
 
-/// Whether an archived file is what lies on the disk now; a file that is still being written to is not.
-pub fn is_archived(entry: &FileEntry, identity: Option<Identity>) -> bool {
-    let listed = identity.map(Identity::to_bytes);
+/// Whether an archived file equals the file on disk, by size and dates alone: `false` for a file whose date is too
+/// young to tell.
+pub(crate) fn is_archived(entry: &FileEntry, identity: Option<FileIdentity>) -> bool {
+    let listed = identity.map(FileIdentity::to_bytes);
     listed.is_some() && entry.identity.as_deref() == listed.as_ref().map(|bytes| &bytes[..])
+}
+
+/// Whether an archived file equals the file on disk. A file whose dates do not tell is read: a hook archives a session
+/// right after its last line was written, when a later change could still leave the same date.
+pub fn is_archived_as_it_is(
+    entry: &FileEntry,
+    path: &Path,
+    identity: Option<FileIdentity>,
+) -> bool {
+    is_archived(entry, identity) || has_archived_bytes(entry, path).unwrap_or(false)
+}
+
+fn has_archived_bytes(entry: &FileEntry, path: &Path) -> io::Result<bool> {
+    let file = open_regular(path)?;
+    if file.metadata()?.len() != entry.newest.bytes {
+        return Ok(false);
+    }
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(file.take(entry.newest.bytes))?;
+    Ok(*hasher.finalize().as_bytes() == entry.newest.hash.0)
 }

@@ -36,7 +36,7 @@ pub(crate) fn pack(chunk: ChunkRef, bytes: &[u8]) -> io::Result<PackedChunk> {
 
 /// Decompresses a chunk; `None` if these are not its bytes.
 pub(crate) fn unpack(chunk: ChunkRef, packed: &[u8]) -> Option<Vec<u8>> {
-    // A chunk is never longer than `CHUNK`: a damaged length must not ask for more memory.
+    // A chunk is never longer than `CHUNK_BYTES`: a damaged length must not ask for more memory.
     let length = usize::try_from(chunk.bytes).ok().filter(|length| *length <= CHUNK)?;
     let bytes = zstd::bulk::decompress(packed, length).ok()?;
     (bytes.len() == length && ContentHash::of(&bytes) == chunk.hash).then_some(bytes)

@@ -6,12 +6,16 @@ use std::sync::Arc;
 use ramus_store::{PathError, StoredBytes};
 
 use crate::chunk;
-use crate::storage::{ArchiveError, ArchiveStorage, ChunkRef, Generation};
+use crate::storage::{
+    ArchiveError, ArchiveStorage, ChunkRef, FileKey, Generation, GenerationChunks,
+};
 
 /// The content of an archived file. Every chunk is checked against its hash when it is read.
 #[derive(Clone, Debug)]
 pub struct ArchivedContent {
     storage: Arc<dyn ArchiveStorage>,
+    /// The Claude directory of the file.
+    root: PathBuf,
     /// Where the file was.
     path: PathBuf,
     pub generation: Generation,
@@ -21,11 +25,10 @@ pub struct ArchivedContent {
 impl ArchivedContent {
     pub(crate) fn new(
         storage: Arc<dyn ArchiveStorage>,
-        path: PathBuf,
-        generation: Generation,
-        chunks: Vec<ChunkRef>,
+        key: &FileKey,
+        GenerationChunks { generation, chunks }: GenerationChunks,
     ) -> Self {
-        Self { storage, path, generation, chunks }
+        Self { storage, root: key.root.clone(), path: key.full_path(), generation, chunks }
     }
 
     /// Returns where the file was.
@@ -43,10 +46,10 @@ impl ArchivedContent {
     }
 
     fn chunk_bytes(&self, chunk: ChunkRef) -> Result<Vec<u8>, ArchiveError> {
-        let packed = self.storage.packed_chunk(chunk.hash)?;
+        let packed = self.storage.packed_chunk(&self.root, chunk.hash)?;
         let damaged = || ArchiveError::Damaged {
-            path: self.path.clone(),
-            what: format!("chunk {} does not hold its bytes", chunk.hash),
+            archive: self.storage.name().to_owned(),
+            what: format!("chunk {} is damaged", chunk.hash),
         };
         chunk::unpack(chunk, &packed).ok_or_else(damaged)
     }

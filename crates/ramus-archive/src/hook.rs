@@ -31,7 +31,7 @@ pub fn hook_command(program: &str) -> String {
     format!("{program}{COMMAND}")
 }
 
-/// Whether settings hold the hook.
+/// Whether the settings contain the hook.
 pub fn has_hook(settings: &str) -> Result<bool, HookError> {
     Ok(find_hook(&parse(settings)?).is_some())
 }
@@ -44,7 +44,7 @@ pub fn add_hook(settings: &str, program: &str) -> Result<String, HookError> {
     }
     let hook = json!({"hooks": [{"type": "command", "command": hook_command(program)}]});
     let mut wanted = old.clone();
-    let root = wanted.as_object_mut().ok_or(HookError::Unknown("something else than an object"))?;
+    let root = wanted.as_object_mut().ok_or(HookError::Unknown("not an object"))?;
     let hooks = root.entry(HOOKS).or_insert_with(|| Value::Object(Map::new()));
     let hooks = hooks.as_object_mut().ok_or(HookError::Unknown("`hooks`"))?;
     let events = hooks.entry(EVENT).or_insert_with(|| Value::Array(Vec::new()));
@@ -59,7 +59,7 @@ pub fn add_hook(settings: &str, program: &str) -> Result<String, HookError> {
     proved(edited, &wanted)
 }
 
-/// Returns settings without the hook, and without what is empty once it is gone.
+/// Returns the settings without the hook, and without containers that are empty then.
 pub fn remove_hook(settings: &str) -> Result<String, HookError> {
     let mut text = settings.to_owned();
     while let Some((group, inner)) = find_hook(&parse(&text)?) {
@@ -180,7 +180,7 @@ mod tests {
             add_hook("{\"hooks\":{\"SessionEnd\":{}}}", "r"),
             Err(HookError::Unknown(_))
         ));
-        // Of two members with the same name a reader sees one; nobody knows which is meant.
+        // With duplicate members, parsers differ in which one they use, so refuse.
         let twice = "{\"hooks\":{\"Stop\":[]},\"hooks\":{}}";
         assert!(matches!(add_hook(twice, "r"), Err(HookError::Unsure)));
     }

@@ -1,16 +1,16 @@
-//! Keeps Claude Code histories: every byte of every file it was given, compressed, in one place.
+//! Archives Claude Code histories byte for byte, compressed, in one file.
 //!
 //! ```
 //! use ramus_archive::Archive;
 //! use ramus_core::time::Time;
 //! use ramus_store::owned::owned_files;
-//! use ramus_store::place::Place;
+//! use ramus_store::claude_dir::ClaudeDirs;
 //!
-//! # let home = testkit::Home::new();
-//! # let session = home.session("-app/0a1b.jsonl", "a user hello\nb < a assistant hi");
+//! # let home = testkit::TestHome::new();
+//! # let session = home.write_session("-app/0a1b.jsonl", "a user hello\nb < a assistant hi");
 //! # let bytes = std::fs::read(&session)?;
-//! let place = Place::open(vec![home.claude()])?;
-//! let (files, _) = owned_files(&place.roots, &place.projects().projects, true);
+//! let dirs = ClaudeDirs::open(vec![home.claude_dir()])?;
+//! let (files, _) = owned_files(&dirs.roots, &dirs.list_projects().projects, true);
 //! let archive = Archive::open(&home.path().join("archive.db"))?;
 //! archive.add(&files, Time::from_millis(0), &|_bytes_read| {}, &|_problem| {})?;
 //!
@@ -21,21 +21,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is kept never changes: a file that grew gets more chunks, a file that was rewritten gets a new
-//! generation beside the old one. [`storage::ArchiveStorage`] is all that an engine has to provide.
+//! Archived content never changes: a file that grew gets more chunks, a file that was rewritten gets a new
+//! generation next to the old one. [`storage::ArchiveStorage`] is the interface of a storage engine.
 
 pub mod add;
 mod archive;
 mod chunk;
 pub mod content;
 pub mod hook;
+mod lazy;
+mod postgres;
 pub mod restore;
 mod sqlite;
 pub mod storage;
+pub mod timer;
 mod tree;
 pub mod verify;
 
-pub use archive::{Archive, ArchivedSession, SessionLookupError, is_archived};
+pub use archive::{Archive, ArchivedSession, SessionLookupError, is_archived_as_it_is};
 pub use content::ArchivedContent;
-pub use storage::{ArchiveError, ContentHash, FileEntry, FileKey, Generation};
+pub use lazy::{ArchiveLocation, LazyArchive};
+pub use storage::{ArchiveError, ContentHash, FileEntry, FileKey, Generation, Source};
 pub use tree::ArchiveTree;

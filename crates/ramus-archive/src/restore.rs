@@ -3,16 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ramus_core::name::short_id;
 use ramus_store::owned::OwnedKind;
-use ramus_store::plan::{Content, Plan, Step, What};
+use ramus_store::plan::{NewContent, OperationKind, PlanStep, WritePlan};
 use ramus_store::{PathError, Stamp, StoredBytes};
 
 use crate::archive::{Archive, ArchivedSession};
 use crate::content::ArchivedContent;
 use crate::storage::ArchiveError;
 
-/// How a session is put back.
+/// How to restore a session.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RestoreRequest {
     /// Which generation of the session's own file; `None`: the newest.
@@ -24,10 +23,10 @@ pub struct RestoreRequest {
 /// What restoring a session takes.
 #[derive(Debug)]
 pub struct RestorePlan {
-    pub plan: Plan,
+    pub plan: WritePlan,
     /// Files that are there with another content and stay as they are.
     pub kept: u64,
-    /// The length of the files that are put back.
+    /// The total length of the restored files.
     pub bytes: u64,
 }
 
@@ -68,19 +67,17 @@ impl Archive {
         let (path, step) = transcript.unwrap_or_else(|| (session.root.clone(), None));
         match step {
             // First, so that what is replaced is backed up.
-            Some(step @ Step::Put { .. }) => steps.insert(0, step),
+            Some(step @ PlanStep::ReplaceFile { .. }) => steps.insert(0, step),
             // Last, because with it the session is there.
             Some(step) => steps.push(step),
             None => {}
         }
-        let words = match request.generation {
-            Some(number) => {
-                format!("{} from the archive, generation {number}", short_id(&session.id))
-            }
-            None => format!("{} from the archive", short_id(&session.id)),
-        };
-        let plan = Plan {
-            what: What::Restore,
+        let mut words = "from the archive".to_owned();
+        if let Some(number) = request.generation {
+            words = format!("{words}, generation {number}");
+        }
+        let plan = WritePlan {
+            what: OperationKind::Restore,
             session: session.id.clone(),
             file: path,
             root: Some(session.root.clone()),
@@ -106,20 +103,20 @@ fn look(path: &Path, content: &ArchivedContent) -> Result<Place, PathError> {
     if path.symlink_metadata().is_err() {
         return Ok(Place::Free);
     }
-    let before = Stamp::at(path).map_err(|source| PathError::new(path, source))?;
+    let before = Stamp::of_file(path).map_err(|source| PathError::new(path, source))?;
     let archived = Stamp::of_pieces(&mut |n| content.piece(n))?;
     Ok(if before == archived { Place::Same } else { Place::Other(before) })
 }
 
-fn put(file: std::path::PathBuf, before: Option<Stamp>, content: ArchivedContent) -> Step {
+fn put(file: std::path::PathBuf, before: Option<Stamp>, content: ArchivedContent) -> PlanStep {
     let mode = content.generation.mode;
-    let content = Content::WithMode {
-        content: Box::new(Content::Stored(Arc::new(content))),
+    let content = NewContent::WithMode {
+        content: Box::new(NewContent::Stored(Arc::new(content))),
         mode,
         modified: None,
     };
     match before {
-        None => Step::Make { file, content },
-        before => Step::Put { file, before, content },
+        None => PlanStep::CreateFile { file, content },
+        before => PlanStep::ReplaceFile { file, before, content },
     }
 }

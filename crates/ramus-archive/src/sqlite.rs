@@ -8,14 +8,14 @@
 mod update;
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ramus_core::time::Time;
 use ramus_store::owned::OwnedKind;
-use ramus_store::plan::Moment;
+use ramus_store::plan::FileTime;
 use ramus_store::private_file;
 use rusqlite::{
     Connection, ErrorCode, OptionalExtension, Row, Transaction, TransactionBehavior, params,
@@ -23,10 +23,11 @@ use rusqlite::{
 
 use crate::storage::{
     ArchiveError, ArchiveStorage, ChunkRef, ContentHash, FileEntry, FileKey, FileUpdate, Forgotten,
-    Generation, PackedChunk, Totals, UpdateOutcome,
+    Generation, GenerationChunks, PackedChunk, Source, Totals, UpdateOutcome, path_bytes,
+    path_from_bytes,
 };
 
-/// "ramu": tells an archive from any other SQLite file.
+/// "ramu": distinguishes an archive from other SQLite files.
 const APPLICATION: i32 = 0x7261_6d75;
 /// The form of the tables; a higher one is of a newer ramus.
 const VERSION: i32 = 1;
@@ -36,12 +37,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// An archive in one SQLite file.
 #[derive(Debug)]
 pub(crate) struct SqliteStorage {
-    path: PathBuf,
+    name: String,
     connection: Mutex<Connection>,
+    /// How often this process changed something: SQLite itself only tells of others.
+    changes: AtomicU64,
 }
 
 impl SqliteStorage {
-    /// Opens an archive; one that does not exist is made, for its owner alone.
+    /// Opens an archive. Creates a missing one, readable by its owner only.
     pub(crate) fn open(path: &Path) -> Result<Self, ArchiveError> {
         private_file(path)?;
         Self::open_existing(path)
@@ -49,8 +52,10 @@ impl SqliteStorage {
 
     /// Opens an archive that exists; one that cannot be written to can still be read.
     pub(crate) fn open_existing(path: &Path) -> Result<Self, ArchiveError> {
-        let connection = Connection::open(path).map_err(|error| engine_error(path, error))?;
-        let storage = Self { path: path.to_owned(), connection: Mutex::new(connection) };
+        let name = path.display().to_string();
+        let connection = Connection::open(path).map_err(|error| engine_error(&name, error))?;
+        let changes = AtomicU64::new(0);
+        let storage = Self { name, connection: Mutex::new(connection), changes };
         storage.prepare()?;
         Ok(storage)
     }
@@ -63,8 +68,6 @@ impl SqliteStorage {
             connection.pragma_update(None, "secure_delete", "ON")?;
             connection.pragma_update(None, "foreign_keys", "ON")?;
             connection.pragma_update(None, "temp_store", "MEMORY")?;
-            // Takes effect in a new file only: `forget` gives space back to the disk.
-            connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
             let application = connection.pragma_query_value(None, "application_id", read_number)?;
             let version = connection.pragma_query_value(None, "user_version", read_number)?;
             let tables: i64 =
@@ -75,12 +78,15 @@ impl SqliteStorage {
         match (application, version, tables) {
             (APPLICATION, VERSION, _) => return Ok(()),
             (APPLICATION, newer, _) if newer > VERSION => {
-                return Err(ArchiveError::Newer(self.path.clone()));
+                return Err(ArchiveError::Newer(self.name.clone()));
             }
             (0, 0, 0) => {}
-            _ => return Err(ArchiveError::NotAnArchive(self.path.clone())),
+            _ => return Err(ArchiveError::NotAnArchive(self.name.clone())),
         }
         let mut create = || {
+            // Lets `forget` give space back to the disk. Said to a file with tables it would only write its
+            // first page again, and wait for the disk.
+            connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             // Two processes may have found an empty file at the same time.
@@ -100,7 +106,7 @@ impl SqliteStorage {
     }
 
     fn error(&self, error: rusqlite::Error) -> ArchiveError {
-        engine_error(&self.path, error)
+        engine_error(&self.name, error)
     }
 
     fn read<T>(
@@ -120,6 +126,7 @@ impl SqliteStorage {
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let written = write(&transaction)?;
             transaction.commit()?;
+            self.changes.fetch_add(1, Ordering::Relaxed);
             Ok(written)
         };
         run().map_err(|error| self.error(error))
@@ -127,6 +134,10 @@ impl SqliteStorage {
 }
 
 impl ArchiveStorage for SqliteStorage {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     fn files(&self, root: Option<&Path>) -> Result<Vec<FileEntry>, ArchiveError> {
         const FILES: &str = "SELECT number, bytes, hash, mode, modified_seconds, modified_nanos, added, created_seconds, created_nanos, \
             root, path, session, kind, identity \
@@ -134,13 +145,13 @@ impl ArchiveStorage for SqliteStorage {
             WHERE ?1 IS NULL OR root = ?1 ORDER BY root, path";
         self.read(|connection| {
             let mut rows = connection.prepare_cached(FILES)?;
-            let rows = rows.query_map([root.map(to_blob)], |row| {
+            let rows = rows.query_map([root.map(path_bytes)], |row| {
                 let key = FileKey { root: read_path(row, 9)?, path: read_path(row, 10)? };
                 Ok(FileEntry {
                     newest: read_generation(row)?,
                     key,
                     session: row.get(11)?,
-                    kind: kind_of(&row.get::<_, String>(12)?),
+                    kind: OwnedKind::from_word(&row.get::<_, String>(12)?),
                     identity: row.get(13)?,
                 })
             })?;
@@ -154,42 +165,57 @@ impl ArchiveStorage for SqliteStorage {
             WHERE root = ?1 AND path = ?2 ORDER BY number";
         self.read(|connection| {
             let mut rows = connection.prepare_cached(GENERATIONS)?;
-            let found =
-                rows.query_map(params![to_blob(&key.root), to_blob(&key.path)], read_generation)?;
+            let found = rows.query_map(
+                params![path_bytes(&key.root), path_bytes(&key.path)],
+                read_generation,
+            )?;
             found.collect()
         })
     }
 
-    fn chunks(&self, key: &FileKey, number: u32) -> Result<Vec<ChunkRef>, ArchiveError> {
-        const CHUNKS: &str = "SELECT chunk.hash, chunk.bytes FROM file \
-            JOIN generation ON generation.file = file.id JOIN piece ON piece.generation = generation.id \
-            JOIN chunk ON chunk.id = piece.chunk \
-            WHERE root = ?1 AND path = ?2 AND number = ?3 ORDER BY place";
+    fn generation_chunks(
+        &self,
+        key: &FileKey,
+        number: Option<u32>,
+    ) -> Result<Option<GenerationChunks>, ArchiveError> {
+        const GENERATION: &str = "SELECT number, bytes, hash, mode, modified_seconds, modified_nanos, added, created_seconds, created_nanos, \
+            generation.id FROM generation JOIN file ON file.id = generation.file \
+            WHERE root = ?1 AND path = ?2 AND number = coalesce(?3, newest)";
+        const CHUNKS: &str = "SELECT chunk.hash, chunk.bytes FROM piece \
+            JOIN chunk ON chunk.id = piece.chunk WHERE piece.generation = ?1 ORDER BY place";
         self.read(|connection| {
-            let mut rows = connection.prepare_cached(CHUNKS)?;
-            let key = params![to_blob(&key.root), to_blob(&key.path), number];
-            let found = rows.query_map(key, |row| {
+            // Both are seen in one state.
+            let transaction = connection.unchecked_transaction()?;
+            let mut found = transaction.prepare_cached(GENERATION)?;
+            let key = params![path_bytes(&key.root), path_bytes(&key.path), number];
+            let read = |row: &Row<'_>| Ok((read_generation(row)?, row.get::<_, i64>(9)?));
+            let Some((generation, id)) = found.query_row(key, read).optional()? else {
+                return Ok(None);
+            };
+            let mut rows = transaction.prepare_cached(CHUNKS)?;
+            let chunks = rows.query_map([id], |row| {
                 Ok(ChunkRef { hash: ContentHash(row.get(0)?), bytes: read_length(row, 1)? })
             })?;
-            found.collect()
+            let chunks = chunks.collect::<rusqlite::Result<_>>()?;
+            Ok(Some(GenerationChunks { generation, chunks }))
         })
     }
 
     fn chunk_hashes(&self) -> Result<HashSet<ContentHash>, ArchiveError> {
         self.read(|connection| {
-            // The index holds the hashes alone; the table would be read with all chunks.
+            // The index contains only hashes; reading the table would read all chunks.
             let mut rows = connection.prepare_cached("SELECT hash FROM chunk ORDER BY hash")?;
             rows.query_map([], |row| Ok(ContentHash(row.get(0)?)))?.collect()
         })
     }
 
-    fn packed_chunk(&self, hash: ContentHash) -> Result<Vec<u8>, ArchiveError> {
+    fn packed_chunk(&self, _: &Path, hash: ContentHash) -> Result<Vec<u8>, ArchiveError> {
         let packed = self.read(|connection| {
             let mut rows = connection.prepare_cached("SELECT packed FROM chunk WHERE hash = ?1")?;
             rows.query_row([hash.0], |row| row.get(0)).optional()
         })?;
         let what = || format!("chunk {hash} is missing");
-        packed.ok_or_else(|| ArchiveError::Damaged { path: self.path.clone(), what: what() })
+        packed.ok_or_else(|| ArchiveError::Damaged { archive: self.name.clone(), what: what() })
     }
 
     fn commit(
@@ -214,7 +240,13 @@ impl ArchiveStorage for SqliteStorage {
             Ok(forgotten)
         })?;
         // Only gives pages back to the disk that are empty already; if it fails, nothing is lost.
-        self.read(|connection| connection.execute_batch("PRAGMA incremental_vacuum"))?;
+        let _ = self.read(|connection| {
+            // Each row that it returns is one page.
+            let mut statement = connection.prepare("PRAGMA incremental_vacuum")?;
+            let mut pages = statement.query([])?;
+            while pages.next()?.is_some() {}
+            Ok(())
+        });
         Ok(forgotten)
     }
 
@@ -222,7 +254,24 @@ impl ArchiveStorage for SqliteStorage {
         let version = self.read(|connection| {
             connection.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0))
         })?;
-        Ok(version.cast_unsigned())
+        Ok(version.cast_unsigned().wrapping_add(self.changes.load(Ordering::Relaxed)))
+    }
+
+    fn own_source(&self) -> Option<(&str, &str)> {
+        None
+    }
+
+    fn other_sources(&self) -> Result<Vec<(PathBuf, Source)>, ArchiveError> {
+        // A file belongs to one person on one machine.
+        Ok(Vec::new())
+    }
+
+    fn set_shared(&self, _: &str, _: bool) -> Result<bool, ArchiveError> {
+        Err(ArchiveError::NotShareable(self.name.clone()))
+    }
+
+    fn shared_projects(&self) -> Result<Vec<String>, ArchiveError> {
+        Ok(Vec::new())
     }
 
     fn totals(&self) -> Result<Totals, ArchiveError> {
@@ -246,14 +295,16 @@ impl ArchiveStorage for SqliteStorage {
     }
 }
 
-fn engine_error(path: &Path, error: rusqlite::Error) -> ArchiveError {
-    let path = path.to_owned();
+fn engine_error(name: &str, error: rusqlite::Error) -> ArchiveError {
+    let archive = name.to_owned();
     match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => ArchiveError::Full(path),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ArchiveError::Locked(path),
-        Some(ErrorCode::NotADatabase) => ArchiveError::NotAnArchive(path),
-        Some(ErrorCode::DatabaseCorrupt) => ArchiveError::Damaged { path, what: error.to_string() },
-        _ => ArchiveError::Engine { path, source: Box::new(error) },
+        Some(ErrorCode::DiskFull) => ArchiveError::Full(archive),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ArchiveError::Locked(archive),
+        Some(ErrorCode::NotADatabase) => ArchiveError::NotAnArchive(archive),
+        Some(ErrorCode::DatabaseCorrupt) => {
+            ArchiveError::Damaged { archive, what: error.to_string() }
+        }
+        _ => ArchiveError::Engine { archive, source: Box::new(error) },
     }
 }
 
@@ -272,33 +323,15 @@ fn read_generation(row: &Row<'_>) -> rusqlite::Result<Generation> {
         bytes: read_length(row, 1)?,
         hash: ContentHash(row.get(2)?),
         mode: row.get(3)?,
-        modified: Moment(read_length(row, 4)?, row.get(5)?),
+        modified: FileTime(read_length(row, 4)?, row.get(5)?),
         added: Time::from_millis(row.get(6)?),
         created: match (row.get::<_, Option<i64>>(7)?, row.get(8)?) {
-            (Some(seconds), Some(nanos)) => Some(Moment(seconds.cast_unsigned(), nanos)),
+            (Some(seconds), Some(nanos)) => Some(FileTime(seconds.cast_unsigned(), nanos)),
             _ => None,
         },
     })
 }
 
-fn kind_of(word: &str) -> OwnedKind {
-    let kinds =
-        [OwnedKind::Session, OwnedKind::Agent, OwnedKind::SpilledOutput, OwnedKind::FileBackup];
-    kinds.into_iter().find(|kind| kind.word() == word).unwrap_or(OwnedKind::Other)
-}
-
-/// Names of files need not be text.
-fn to_blob(path: &Path) -> Vec<u8> {
-    path.as_os_str().as_encoded_bytes().to_vec()
-}
-
 fn read_path(row: &Row<'_>, column: usize) -> rusqlite::Result<PathBuf> {
-    let bytes: Vec<u8> = row.get(column)?;
-    #[cfg(unix)]
-    let name: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(&bytes);
-    #[cfg(not(unix))]
-    let text = String::from_utf8_lossy(&bytes);
-    #[cfg(not(unix))]
-    let name = OsStr::new(&*text);
-    Ok(PathBuf::from(name))
+    Ok(path_from_bytes(row.get(column)?))
 }

@@ -1,13 +1,14 @@
-//! What an archive's engine provides: files, their generations, and chunks known by their hash.
+//! The storage interface of an archive: files, their generations, and chunks identified by their hash.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use ramus_core::time::Time;
 use ramus_store::owned::OwnedKind;
-use ramus_store::plan::Moment;
+use ramus_store::plan::FileTime;
 use ramus_store::{PathError, WriteError};
 
 /// The BLAKE3 hash of some bytes.
@@ -45,6 +46,35 @@ impl FileKey {
     pub fn full_path(&self) -> PathBuf {
         self.root.join(&self.path)
     }
+
+    /// Returns the name of the project's directory. `None`: the file lies outside of the projects.
+    pub fn project(&self) -> Option<String> {
+        let mut parts = self.path.iter();
+        let is_project = parts.next()? == "projects";
+        parts.next().filter(|_| is_project).map(|name| name.to_string_lossy().into_owned())
+    }
+}
+
+/// Whose Claude directory it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Source {
+    pub owner: String,
+    pub machine: String,
+    pub root: PathBuf,
+}
+
+/// Returns a path as an engine stores it: names of files need not be text.
+pub(crate) fn path_bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+/// Returns the path that an engine stored.
+pub(crate) fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
+    #[cfg(unix)]
+    let name: OsString = std::os::unix::ffi::OsStringExt::from_vec(bytes);
+    #[cfg(not(unix))]
+    let name = OsString::from(String::from_utf8_lossy(&bytes).into_owned());
+    PathBuf::from(name)
 }
 
 /// An archived file with its newest generation.
@@ -68,9 +98,9 @@ pub struct Generation {
     pub hash: ContentHash,
     /// The permissions that the file had.
     pub mode: u32,
-    pub modified: Moment,
+    pub modified: FileTime,
     /// When the file was created, if its file system records that.
-    pub created: Option<Moment>,
+    pub created: Option<FileTime>,
     /// When bytes were last added to it.
     pub added: Time,
 }
@@ -80,6 +110,13 @@ pub struct Generation {
 pub struct ChunkRef {
     pub hash: ContentHash,
     pub bytes: u64,
+}
+
+/// One content of a file with the chunks that it consists of, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GenerationChunks {
+    pub generation: Generation,
+    pub chunks: Vec<ChunkRef>,
 }
 
 /// A chunk, compressed.
@@ -108,11 +145,11 @@ pub struct FileUpdate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateOutcome {
     Noted,
-    /// Another process noted something about the file, or removed a chunk. Look at the file again.
+    /// Another process updated the file or removed a chunk. Examine the file again.
     Outdated,
 }
 
-/// How much an archive holds.
+/// The size of an archive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub sessions: u64,
@@ -137,23 +174,34 @@ pub struct Forgotten {
 
 /// Stores files as generations of chunks.
 ///
-/// Several processes use one archive at the same time. Every call is done as a whole or not at all, also if
-/// the process is killed meanwhile; what a call returned is on the disk.
+/// Several processes use one archive at the same time, and several threads one storage. Every call is done
+/// as a whole or not at all, also if the process is killed meanwhile; what a call returned is on the disk.
+///
+/// No call is made more often than once for each file or each chunk of up to 4 MB that is read, and writing
+/// takes one call for many of them: an engine may be at the other end of a network.
 pub trait ArchiveStorage: fmt::Debug + Send + Sync {
-    /// Lists files by root and path; those of one Claude directory, or all.
+    /// Returns what the archive is called in messages; it must not hold a password.
+    fn name(&self) -> &str;
+
+    /// Lists files by root and path; those of one Claude directory, or all of this person on this machine.
     fn files(&self, root: Option<&Path>) -> Result<Vec<FileEntry>, ArchiveError>;
 
     /// Lists the generations of a file, oldest first.
     fn generations(&self, key: &FileKey) -> Result<Vec<Generation>, ArchiveError>;
 
-    /// Lists the chunks of a generation in order.
-    fn chunks(&self, key: &FileKey, number: u32) -> Result<Vec<ChunkRef>, ArchiveError>;
+    /// Returns a generation of a file, or its newest one. `None`: it is not archived.
+    fn generation_chunks(
+        &self,
+        key: &FileKey,
+        number: Option<u32>,
+    ) -> Result<Option<GenerationChunks>, ArchiveError>;
 
     /// Lists the hashes of all chunks.
     fn chunk_hashes(&self) -> Result<HashSet<ContentHash>, ArchiveError>;
 
-    /// Returns a chunk as it was stored.
-    fn packed_chunk(&self, hash: ContentHash) -> Result<Vec<u8>, ArchiveError>;
+    /// Returns a chunk as it was stored by whoever owns the files of a Claude directory: another person may have stored
+    /// anything under its hash.
+    fn packed_chunk(&self, root: &Path, hash: ContentHash) -> Result<Vec<u8>, ArchiveError>;
 
     /// Stores chunks, then notes updates of files, each with an outcome. A chunk that is there already
     /// stays as it is.
@@ -166,30 +214,49 @@ pub trait ArchiveStorage: fmt::Debug + Send + Sync {
     /// Removes files with all their generations, and the chunks that no other file needs.
     fn forget(&self, keys: &[FileKey]) -> Result<Forgotten, ArchiveError>;
 
-    /// Returns a number that changes whenever another process changed something.
+    /// Returns a number that changes whenever something changed, here or in another process.
     fn version(&self) -> Result<u64, ArchiveError>;
 
     fn totals(&self) -> Result<Totals, ArchiveError>;
+
+    /// Returns the person and the machine that add files. `None`: only one of each uses the archive.
+    fn own_source(&self) -> Option<(&str, &str)>;
+
+    /// Lists the archived Claude directories of other people and machines, each with the root that its files have
+    /// in a [`FileKey`].
+    fn other_sources(&self) -> Result<Vec<(PathBuf, Source)>, ArchiveError>;
+
+    /// Lets the team read a project of this person, or no longer. Returns whether that was a change.
+    fn set_shared(&self, project: &str, is_shared: bool) -> Result<bool, ArchiveError>;
+
+    /// Lists the projects that this person shares.
+    fn shared_projects(&self) -> Result<Vec<String>, ArchiveError>;
 }
 
-/// Why an archive could not be used.
+/// Why an archive could not be used. The first field is its [name](ArchiveStorage::name).
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    #[error("{} is not an archive of ramus", .0.display())]
-    NotAnArchive(PathBuf),
-    #[error("the archive {} was written by a newer ramus", .0.display())]
-    Newer(PathBuf),
-    #[error("the disk of the archive {} is full; everything archived so far is kept", .0.display())]
-    Full(PathBuf),
-    #[error("another program keeps the archive {} locked", .0.display())]
-    Locked(PathBuf),
-    #[error("the archive {} is damaged: {what}", .path.display())]
-    Damaged { path: PathBuf, what: String },
+    #[error("{0} is not a ramus archive")]
+    NotAnArchive(String),
+    #[error("the archive {0} was written by a newer ramus")]
+    Newer(String),
+    #[error("no space left for the archive {0}; everything archived so far is kept")]
+    Full(String),
+    #[error("another program has locked the archive {0}")]
+    Locked(String),
+    #[error("the archive {archive} is damaged: {what}")]
+    Damaged { archive: String, what: String },
+    #[error("the database {0} holds no archive yet")]
+    NotInitialized(String),
+    #[error("the archive {0} is a file on this machine; only an archive on a server can be shared")]
+    NotShareable(String),
+    #[error("cannot use the archive {archive}: {what}")]
+    Server { archive: String, what: String },
     #[error("no generation {number} of {} is archived", .path.display())]
     NoGeneration { path: PathBuf, number: u32 },
-    #[error("cannot use the archive {}", .path.display())]
+    #[error("cannot use the archive {archive}")]
     Engine {
-        path: PathBuf,
+        archive: String,
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -200,7 +267,7 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
-    /// Turns it into an error about the file whose bytes were wanted.
+    /// Converts it to an error about the file that was being read.
     pub fn reading(self, path: &Path) -> PathError {
         match self {
             Self::Read(error) => error,

@@ -5,37 +5,36 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use ramus_store::overlay::{ArchivedFile, ArchivedListing, ArchivedTree};
-use ramus_store::{Identity, PathError, StoredBytes};
+use ramus_store::{FileIdentity, PathError, StoredBytes};
 
-use crate::archive::Archive;
+use crate::lazy::LazyArchive;
 use crate::storage::{ArchiveError, FileEntry, FileKey};
 
 /// What is archived of one Claude directory.
 #[derive(Debug)]
 pub struct ArchiveTree {
-    archive: Archive,
+    archive: Arc<LazyArchive>,
     root: PathBuf,
     /// The listing, and the version of the archive that it was made from.
     listed: Mutex<Option<(u64, Arc<ArchivedListing>)>>,
 }
 
-impl Archive {
-    /// Returns the archived files of a Claude directory, whose path has no links on the way.
-    pub fn tree(&self, root: PathBuf) -> ArchiveTree {
-        ArchiveTree { archive: self.clone(), root, listed: Mutex::default() }
-    }
-}
-
 impl ArchiveTree {
+    /// Takes the archived files of a Claude directory, whose path has no links on the way.
+    pub fn new(archive: Arc<LazyArchive>, root: PathBuf) -> Self {
+        Self { archive, root, listed: Mutex::default() }
+    }
+
     fn list(&self) -> Result<Arc<ArchivedListing>, ArchiveError> {
+        let Some(archive) = self.archive.open_existing()? else { return Ok(Arc::default()) };
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = self.archive.storage.version()?;
+        let version = archive.storage.version()?;
         if let Some((made, listing)) = &*listed
             && *made == version
         {
             return Ok(listing.clone());
         }
-        let files = self.archive.files(Some(&self.root))?;
+        let files = archive.files(Some(&self.root))?;
         let listing: ArchivedListing = files.into_iter().map(archived_file).collect();
         let listing = Arc::new(listing);
         *listed = Some((version, listing.clone()));
@@ -44,7 +43,10 @@ impl ArchiveTree {
 
     fn open(&self, relative: &Path) -> Result<Box<dyn StoredBytes>, ArchiveError> {
         let key = FileKey { root: self.root.clone(), path: relative.to_owned() };
-        Ok(Box::new(self.archive.newest_content(&key)?))
+        let Some(archive) = self.archive.open_existing()? else {
+            return Err(ArchiveError::NoGeneration { path: key.full_path(), number: 1 });
+        };
+        Ok(Box::new(archive.stored_content(&key, None)?))
     }
 }
 
@@ -57,14 +59,14 @@ fn archived_file(entry: FileEntry) -> (PathBuf, ArchivedFile) {
         mode: newest.mode,
         modified: SystemTime::from(newest.modified),
         created: newest.created.map(SystemTime::from),
-        identity: Identity::of_content(&newest.hash.0, newest.bytes),
+        identity: FileIdentity::of_content(&newest.hash.0, newest.bytes),
     };
     (entry.key.path, file)
 }
 
 impl ArchivedTree for ArchiveTree {
     fn files(&self) -> Result<Arc<ArchivedListing>, PathError> {
-        self.list().map_err(|error| error.reading(self.archive.path()))
+        self.list().map_err(|error| error.reading(Path::new(&self.archive.name())))
     }
 
     fn content(&self, relative: &Path) -> Result<Box<dyn StoredBytes>, PathError> {
@@ -72,6 +74,6 @@ impl ArchivedTree for ArchiveTree {
     }
 
     fn scratch_dir(&self) -> &Path {
-        self.archive.path().parent().unwrap_or(Path::new("."))
+        self.archive.scratch_dir()
     }
 }

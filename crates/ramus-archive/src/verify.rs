@@ -7,7 +7,7 @@ use ramus_store::{PathError, StoredBytes};
 use crate::archive::Archive;
 use crate::storage::{ArchiveError, ContentHash, FileEntry};
 
-/// What a look at the whole archive found.
+/// The result of verifying the whole archive.
 #[derive(Debug, Default)]
 pub struct VerifyReport {
     pub files: u64,
@@ -16,7 +16,7 @@ pub struct VerifyReport {
     pub damaged: Vec<DamagedGeneration>,
 }
 
-/// A generation whose bytes are not what was archived.
+/// A generation whose bytes differ from what was archived.
 #[derive(Debug)]
 pub struct DamagedGeneration {
     pub path: PathBuf,
@@ -65,9 +65,9 @@ impl Archive {
         Ok(match hash_content() {
             Ok(found) if found == wanted => Ok(()),
             Ok((bytes, _)) if bytes != wanted.0 => {
-                Err(format!("{bytes} bytes are left of {}", wanted.0))
+                Err(format!("{bytes} of {} bytes are left", wanted.0))
             }
-            Ok(_) => Err("its bytes have another hash".to_owned()),
+            Ok(_) => Err("its hash differs".to_owned()),
             Err(error) => Err(error.source.to_string()),
         })
     }

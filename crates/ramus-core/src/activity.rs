@@ -1,4 +1,4 @@
-//! What happened in a session: when, with which tools, and how full the context was.
+//! Activity of a session for charts: hours, tool calls and context size.
 //!
 //! Only charts need this, so it is collected only by a session made with `Session::with_activity`.
 
@@ -10,30 +10,30 @@ use rustc_hash::FxHashMap;
 use crate::body::json;
 use crate::envelope::Envelope;
 use crate::history::History;
-use crate::name::Key;
-use crate::record::{Kind, Voice};
+use crate::ids::IdHash;
+use crate::record::{RecordKind, RecordRole};
 use crate::session::NodeId;
 use crate::time::Time;
-use crate::usage::Uses;
+use crate::usage::UsageLog;
 
 /// The tool calls and results of one file, in file order.
 #[derive(Clone, Debug, Default)]
 pub struct ToolLog {
     names: Vec<Box<str>>,
-    calls: Vec<(Key, u16, NodeId)>,
-    results: Vec<(Key, bool, NodeId)>,
+    calls: Vec<(IdHash, u16, NodeId)>,
+    results: Vec<(IdHash, bool, NodeId)>,
 }
 
 impl ToolLog {
-    pub(crate) fn take(&mut self, record: NodeId, found: &Envelope<'_>, kind: Kind) {
+    pub(crate) fn add_record(&mut self, record: NodeId, found: &Envelope<'_>, kind: RecordKind) {
         for (at, id) in found.tool_ids.iter().enumerate() {
-            let key = Key::new(id);
+            let key = IdHash::new(id);
             match found.tool_names.get(at) {
-                Some(name) if kind == Kind::Assistant => {
-                    let name = self.name(name);
+                Some(name) if kind == RecordKind::Assistant => {
+                    let name = self.tool_number(name);
                     self.calls.push((key, name, record));
                 }
-                _ if kind == Kind::User => {
+                _ if kind == RecordKind::User => {
                     let failed = at < 64 && found.failed_tools & (1 << at) != 0;
                     self.results.push((key, failed, record));
                 }
@@ -42,7 +42,7 @@ impl ToolLog {
         }
     }
 
-    fn name(&mut self, raw: &[u8]) -> u16 {
+    fn tool_number(&mut self, raw: &[u8]) -> u16 {
         if let Some(at) = self.names.iter().position(|name| name.as_bytes() == raw) {
             return at as u16;
         }
@@ -58,7 +58,7 @@ impl ToolLog {
 pub struct Activity {
     /// Messages of people and models, by the hour since 1970.
     pub hours: BTreeMap<i64, u32>,
-    pub calls: Vec<ToolCall>,
+    pub calls: Vec<ToolCallTiming>,
     /// The tools, by the numbers that the calls give.
     pub tools: Vec<Box<str>>,
     /// The context size of each reply in tokens, in file order.
@@ -69,8 +69,8 @@ pub struct Activity {
 
 /// One use of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct ToolCall {
-    pub id: Key,
+pub struct ToolCallTiming {
+    pub id: IdHash,
     pub tool: u16,
     /// `None`: there is no result.
     pub failed: Option<bool>,
@@ -81,13 +81,14 @@ pub struct ToolCall {
 impl Activity {
     /// Sums up a session that was read with its activity.
     pub fn new(history: &History) -> Self {
-        let History { session, folds, .. } = history;
+        let History { session, message_tree, .. } = history;
         let mut activity = Self::default();
-        let said = folds
-            .iter()
-            .filter(|(_, fold)| matches!(fold.voice, Voice::Prompt | Voice::Answer) && !fold.again);
-        for time in said.filter_map(|(_, fold)| session.record(fold.head).time) {
-            *activity.hours.entry(time.millis().div_euclid(3_600_000)).or_default() += 1;
+        let said = message_tree.iter().filter(|(_, message)| {
+            matches!(message.role, RecordRole::Prompt | RecordRole::Reply)
+                && !message.continues_earlier
+        });
+        for time in said.filter_map(|(_, message)| session.record(message.head).time) {
+            *activity.hours.entry(time.as_millis().div_euclid(3_600_000)).or_default() += 1;
         }
         if let Some(log) = session.tool_log() {
             activity.take_calls(history, log);
@@ -98,15 +99,16 @@ impl Activity {
 
     fn take_calls(&mut self, history: &History, log: &ToolLog) {
         let time = |node: NodeId| history.session.record(node).time;
-        let mut results: FxHashMap<Key, (bool, Option<Time>)> = FxHashMap::default();
+        let mut results: FxHashMap<IdHash, (bool, Option<Time>)> = FxHashMap::default();
         for (id, failed, node) in &log.results {
             results.entry(*id).or_insert((*failed, time(*node)));
         }
         for (id, tool, node) in &log.calls {
             let result = results.get(id);
             let end = result.and_then(|(_, time)| *time);
-            let millis = time(*node).zip(end).map(|(start, end)| end.millis() - start.millis());
-            self.calls.push(ToolCall {
+            let millis =
+                time(*node).zip(end).map(|(start, end)| end.as_millis() - start.as_millis());
+            self.calls.push(ToolCallTiming {
                 id: *id,
                 tool: *tool,
                 failed: result.map(|(failed, _)| *failed),
@@ -120,13 +122,13 @@ impl Activity {
         let session = &history.session;
         let boundaries: Vec<NodeId> = session
             .system_records()
-            .filter(|(_, record)| record.voice == Voice::Boundary)
+            .filter(|(_, record)| record.role == RecordRole::CompactBoundary)
             .map(|(id, _)| id)
             .collect();
         let mut passed = 0;
-        let lane = history.lane();
-        for (node, context) in session.uses().into_iter().flat_map(Uses::contexts) {
-            if !lane.has(session.record(node).sidechain) || context == 0 {
+        let main_chain = history.main_chain();
+        for (node, context) in session.usage_log().into_iter().flat_map(UsageLog::context_sizes) {
+            if !main_chain.includes(session.record(node).sidechain) || context == 0 {
                 continue;
             }
             while boundaries.get(passed).is_some_and(|boundary| *boundary < node) {
@@ -143,13 +145,13 @@ impl Activity {
 mod tests {
     use super::Activity;
     use crate::history::History;
-    use crate::resume::Rule;
+    use crate::resume::ResumeRule;
     use crate::session::Session;
 
     fn read(short: &str) -> Activity {
         let mut session = Session::with_activity();
         session.push(testkit::jsonl(short).as_bytes());
-        Activity::new(&History::new(session, Rule::Client))
+        Activity::new(&History::new(session, ResumeRule::Client))
     }
 
     #[test]

@@ -4,18 +4,18 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use crate::history::{History, Path};
-use crate::name::Key;
-use crate::session::{NodeId, Session, Spawn};
+use crate::history::{ConversationPath, History};
+use crate::ids::IdHash;
+use crate::session::{AgentSpawn, NodeId, Session};
 
 /// What is known about a sub-agent whose records are in a separate file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentHint {
     pub id: String,
     /// `toolUseId` in the metadata file next to it.
-    pub call: Option<Key>,
-    /// Key of its first prompt, see [`Session::opening`].
-    pub opening: Option<Key>,
+    pub call: Option<IdHash>,
+    /// Key of its first prompt, see [`Session::sidechain_opening`].
+    pub opening: Option<IdHash>,
 }
 
 impl AgentHint {
@@ -23,8 +23,8 @@ impl AgentHint {
     pub fn new(id: &str, session: &Session, call: Option<&str>) -> Self {
         Self {
             id: id.to_owned(),
-            call: call.map(|call| Key::new(call.as_bytes())),
-            opening: session.opening(),
+            call: call.map(|call| IdHash::new(call.as_bytes())),
+            opening: session.sidechain_opening(),
         }
     }
 }
@@ -32,8 +32,8 @@ impl AgentHint {
 /// The calls of a session that start sub-agents, indexed for many lookups.
 #[derive(Clone, Debug)]
 pub struct SpawnIndex {
-    by_call: FxHashMap<Key, Spawn>,
-    by_prompt: FxHashMap<Key, Spawn>,
+    by_call: FxHashMap<IdHash, AgentSpawn>,
+    by_prompt: FxHashMap<IdHash, AgentSpawn>,
     /// The record whose call started a sub-agent, by the id that a result gives the sub-agent.
     by_result: FxHashMap<Box<str>, NodeId>,
 }
@@ -41,8 +41,8 @@ pub struct SpawnIndex {
 impl SpawnIndex {
     /// Collects the calls of a session; of equal ones the first counts.
     pub fn new(session: &Session) -> Self {
-        let mut by_call: FxHashMap<Key, Spawn> = FxHashMap::default();
-        let mut by_prompt: FxHashMap<Key, Spawn> = FxHashMap::default();
+        let mut by_call: FxHashMap<IdHash, AgentSpawn> = FxHashMap::default();
+        let mut by_prompt: FxHashMap<IdHash, AgentSpawn> = FxHashMap::default();
         for spawn in session.spawns() {
             by_call.entry(spawn.call).or_insert_with(|| spawn.clone());
             if let Some(prompt) = spawn.prompt {
@@ -61,7 +61,7 @@ impl SpawnIndex {
     }
 
     /// Returns the call that started a sub-agent that no result names; `None`: unknown.
-    pub fn spawn_of(&self, hint: &AgentHint) -> Option<&Spawn> {
+    pub fn spawn_of(&self, hint: &AgentHint) -> Option<&AgentSpawn> {
         let by_call = hint.call.and_then(|call| self.by_call.get(&call));
         by_call.or_else(|| self.by_prompt.get(&hint.opening?))
     }
@@ -73,7 +73,7 @@ impl SpawnIndex {
     }
 
     /// Whether a result of the session names this sub-agent.
-    pub fn names(&self, agent: &str) -> bool {
+    pub fn names_agent(&self, agent: &str) -> bool {
         self.by_result.contains_key(agent)
     }
 }
@@ -85,21 +85,21 @@ pub struct InlineAgent {
     /// The record whose call started it, or its parent.
     pub call: Option<NodeId>,
     /// The call itself; `None`: unknown.
-    pub spawn: Option<Key>,
+    pub spawn: Option<IdHash>,
     pub records: u32,
 }
 
 /// Returns the path of a sidechain inside a session's file, from its first record to its last.
-pub fn inline_path(history: &History, root: NodeId) -> Option<Path> {
-    history.path_to(lane(history, root).max()?)
+pub fn inline_agent_path(history: &History, root: NodeId) -> Option<ConversationPath> {
+    history.path_to(sidechain_nodes(history, root).max()?)
 }
 
 /// Walks the records of a sidechain.
-fn lane(history: &History, root: NodeId) -> impl Iterator<Item = NodeId> {
+fn sidechain_nodes(history: &History, root: NodeId) -> impl Iterator<Item = NodeId> {
     let mut open = vec![root];
     std::iter::from_fn(move || {
         let node = open.pop()?;
-        let children = history.tree.children(node).iter().copied();
+        let children = history.record_tree.children(node).iter().copied();
         open.extend(children.filter(|child| history.session.record(*child).sidechain));
         Some(node)
     })
@@ -107,10 +107,10 @@ fn lane(history: &History, root: NodeId) -> impl Iterator<Item = NodeId> {
 
 /// Finds the sidechains inside a session's file.
 pub fn inline_agents(history: &History) -> Vec<InlineAgent> {
-    let History { session, tree, .. } = history;
+    let History { session, record_tree: tree, .. } = history;
     let mut agents: Vec<InlineAgent> = Vec::new();
     // Two calls with the same prompt started two sub-agents: each gets the next call.
-    let mut calls: FxHashMap<Key, VecDeque<&Spawn>> = FxHashMap::default();
+    let mut calls: FxHashMap<IdHash, VecDeque<&AgentSpawn>> = FxHashMap::default();
     for spawn in session.spawns() {
         if let Some(prompt) = spawn.prompt {
             calls.entry(prompt).or_default().push_back(spawn);
@@ -119,13 +119,13 @@ pub fn inline_agents(history: &History) -> Vec<InlineAgent> {
     for (root, record) in session.nodes() {
         let parent = tree.parent(root).map(|parent| (parent, session.record(parent).sidechain));
         if !record.sidechain
-            || !tree.is_first(root)
+            || !tree.is_first_copy(root)
             || parent.is_some_and(|(_, sidechain)| sidechain)
         {
             continue;
         }
         let by_prompt =
-            session.opening_of(root).and_then(|opening| calls.get_mut(&opening)?.pop_front());
+            session.opening_at(root).and_then(|opening| calls.get_mut(&opening)?.pop_front());
         let at = parent.map(|(parent, _)| parent);
         let hangs = || {
             let spawns = session.spawns();
@@ -136,7 +136,7 @@ pub fn inline_agents(history: &History) -> Vec<InlineAgent> {
             root,
             call: by_prompt.map(|spawn| spawn.record).or(at),
             spawn: by_prompt.or_else(hangs).map(|spawn| spawn.call),
-            records: lane(history, root).count() as u32,
+            records: sidechain_nodes(history, root).count() as u32,
         });
     }
     agents
@@ -145,27 +145,27 @@ pub fn inline_agents(history: &History) -> Vec<InlineAgent> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resume::Rule;
+    use crate::resume::ResumeRule;
 
     /// Lists for each sidechain inside a file the call that started it, and its path.
     #[track_caller]
     fn check(short: &str, expected: &[(Option<&str>, &str)]) {
         let mut session = Session::default();
         session.push(testkit::jsonl(short).as_bytes());
-        let history = History::new(session, Rule::Client);
+        let history = History::new(session, ResumeRule::Client);
         let spell = |id: &NodeId| {
-            let name = history.session.record(*id).name;
-            name.map(|name| history.session.spell(name)).unwrap_or_default()
+            let name = history.session.record(*id).uuid;
+            name.map(|name| history.session.uuid_text(name)).unwrap_or_default()
         };
-        let found: Vec<(Option<Key>, String)> = inline_agents(&history)
+        let found: Vec<(Option<IdHash>, String)> = inline_agents(&history)
             .iter()
             .map(|agent| {
-                let path = inline_path(&history, agent.root).unwrap();
+                let path = inline_agent_path(&history, agent.root).unwrap();
                 assert_eq!(agent.records as usize, path.nodes.len());
                 (agent.spawn, path.nodes.iter().map(spell).collect::<Vec<_>>().join(" "))
             })
             .collect();
-        let key = |call: &Option<&str>| call.map(|call| Key::new(call.as_bytes()));
+        let key = |call: &Option<&str>| call.map(|call| IdHash::new(call.as_bytes()));
         let expected: Vec<_> =
             expected.iter().map(|(call, path)| (key(call), (*path).to_owned())).collect();
         assert_eq!(found, expected);

@@ -8,11 +8,11 @@ use std::sync::OnceLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
-use crate::fold::{FoldId, Folds, Placement};
-use crate::record::{Kind, Voice};
-use crate::resume::{Resume, Rule, resume};
+use crate::message_tree::{MessageNodeId, MessageTree, Placement};
+use crate::record::{RecordKind, RecordRole};
+use crate::record_tree::RecordTree;
+use crate::resume::{ResumePoint, ResumeRule, find_resume_point};
 use crate::session::{NodeId, Session};
-use crate::tree::Tree;
 
 /// Why a conversation forks (R9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
@@ -32,7 +32,7 @@ impl ForkKind {
     pub const ALL: [Self; 4] = [Self::Edit, Self::Retry, Self::Interrupt, Self::Rewind];
 
     /// Returns the stable word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Edit => "edit",
             Self::Retry => "retry",
@@ -44,7 +44,7 @@ impl ForkKind {
 
 impl fmt::Display for ForkKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -67,7 +67,7 @@ impl Artefact {
         [Self::ParallelTools, Self::Decoration, Self::Replay, Self::Sidechain];
 
     /// Returns the stable word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::ParallelTools => "parallel-tools",
             Self::Decoration => "decoration",
@@ -79,21 +79,21 @@ impl Artefact {
 
 /// A message with several branches below it.
 #[derive(Clone, Debug)]
-pub struct Fork {
-    pub fold: FoldId,
+pub struct ForkPoint {
+    pub message: MessageNodeId,
     /// The parent of the branch that was written last.
     pub node: NodeId,
     pub kind: ForkKind,
     /// In file order.
-    pub ways: Vec<Way>,
+    pub branches: Vec<ForkBranch>,
 }
 
 /// One alternative of a fork.
 #[derive(Clone, Copy, Debug)]
-pub struct Way {
-    pub fold: FoldId,
+pub struct ForkBranch {
+    pub message: MessageNodeId,
     /// Its first dialogue message.
-    pub speech: FoldId,
+    pub first_message: MessageNodeId,
     /// The model never replied on it.
     pub draft: bool,
     /// It leads to the resume point, or was written last.
@@ -103,19 +103,19 @@ pub struct Way {
 /// Whether a conversation is the one that counts at all its forks (R12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum BranchStatus {
     Active,
     Abandoned,
 }
 
-impl Status {
+impl BranchStatus {
     /// Reads the stable word for it.
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Active, Self::Abandoned].into_iter().find(|status| status.word() == word)
+        [Self::Active, Self::Abandoned].into_iter().find(|status| status.as_str() == word)
     }
 
     /// Returns the stable word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
             Self::Abandoned => "abandoned",
@@ -123,9 +123,9 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for BranchStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -133,16 +133,16 @@ impl fmt::Display for Status {
 #[derive(Clone, Debug)]
 pub struct Conversation {
     /// Its number in the session, from 1, in file order of the leaves.
-    pub n: u32,
+    pub number: u32,
     /// The last user or assistant record.
     pub leaf: NodeId,
     /// The last dialogue message.
-    pub end: FoldId,
-    pub status: Status,
+    pub end: MessageNodeId,
+    pub status: BranchStatus,
     /// The client would continue this one.
     pub resumes: bool,
     /// For an abandoned one: the fork (by index) at which it was left.
-    pub fork: Option<usize>,
+    pub fork_index: Option<usize>,
     /// Displayable messages on the path (R16).
     pub messages: u32,
     /// Records on the path.
@@ -157,71 +157,90 @@ pub struct Conversation {
 
 /// Forks, artefacts and conversations of one session.
 #[derive(Clone, Debug, Default)]
-pub struct Branches {
-    pub forks: Vec<Fork>,
+pub struct SessionBranches {
+    pub forks: Vec<ForkPoint>,
     pub artefacts: FxHashMap<Artefact, u32>,
     pub conversations: Vec<Conversation>,
-    pub resume: Option<Resume>,
+    pub resume: Option<ResumePoint>,
     /// The rule that chose it.
-    pub rule: Rule,
-    fork_at: FxHashMap<FoldId, usize>,
-    /// For each message the index of its conversation, or [`NOWHERE`]; computed on first use.
+    pub rule: ResumeRule,
+    fork_at: FxHashMap<MessageNodeId, usize>,
+    /// For each message the index of its conversation, or [`NO_CONVERSATION`]; computed on first use.
     conversation_at: OnceLock<Vec<u32>>,
 }
 
-const NOWHERE: u32 = u32::MAX;
+const NO_CONVERSATION: u32 = u32::MAX;
 
 /// The roles whose text can introduce a conversation, best first.
-const OPENINGS: [Voice; 5] =
-    [Voice::Prompt, Voice::Queued, Voice::Command, Voice::CompactSummary, Voice::Notification];
+const OPENINGS: [RecordRole; 5] = [
+    RecordRole::Prompt,
+    RecordRole::QueuedPrompt,
+    RecordRole::Command,
+    RecordRole::CompactSummary,
+    RecordRole::Notification,
+];
 
-impl Branches {
+impl SessionBranches {
     /// Analyses a session; in a sub-agent's file its sidechain is the main chain.
-    pub fn new(session: &Session, tree: &Tree, folds: &Folds, rule: Rule) -> Self {
-        let lane = Lane::of(session);
-        let mut branches = Self { resume: resume(session, tree, rule), rule, ..Self::default() };
-        branches.find_forks(session, tree, folds, lane);
-        branches.find_artefacts(session, tree, folds, lane);
-        branches.find_conversations(session, tree, folds, lane);
+    pub fn new(
+        session: &Session,
+        tree: &RecordTree,
+        message_tree: &MessageTree,
+        rule: ResumeRule,
+    ) -> Self {
+        let main_chain = MainChain::of_session(session);
+        let mut branches =
+            Self { resume: find_resume_point(session, tree, rule), rule, ..Self::default() };
+        branches.find_fork_points(session, tree, message_tree, main_chain);
+        branches.find_artefacts(session, tree, message_tree, main_chain);
+        branches.find_conversations(session, tree, message_tree, main_chain);
         branches
     }
 
     /// Returns the fork point at a message.
-    pub fn fork_at(&self, fold: FoldId) -> Option<&Fork> {
-        self.fork_at.get(&fold).map(|index| &self.forks[*index])
+    pub fn fork_at(&self, message: MessageNodeId) -> Option<&ForkPoint> {
+        self.fork_at.get(&message).map(|index| &self.forks[*index])
     }
 
     /// Returns the conversation the client would continue.
-    pub fn resuming(&self) -> Option<&Conversation> {
+    pub fn resuming_conversation(&self) -> Option<&Conversation> {
         self.conversations.iter().find(|conversation| conversation.resumes)
     }
 
-    /// Returns the conversation that a session stands for if only the session is named.
+    /// Returns the conversation that a session's address means.
     ///
     /// This is the one that the client would continue. If that has a single command or prompt and there
     /// are others, it is the last one with more messages.
-    pub fn main(&self) -> Option<&Conversation> {
+    pub fn main_conversation(&self) -> Option<&Conversation> {
         let last = |wanted: fn(&Conversation) -> bool| {
             self.conversations.iter().rfind(|conversation| wanted(conversation))
         };
-        self.resuming()
+        self.resuming_conversation()
             .filter(|conversation| conversation.messages > 1)
-            .or_else(|| last(|found| found.messages > 1 && found.status == Status::Active))
+            .or_else(|| last(|found| found.messages > 1 && found.status == BranchStatus::Active))
             .or_else(|| last(|found| found.messages > 1))
-            .or(self.resuming().filter(|conversation| conversation.messages > 0))
+            .or(self.resuming_conversation().filter(|conversation| conversation.messages > 0))
             .or_else(|| last(|found| found.messages > 0))
-            .or(self.resuming())
+            .or(self.resuming_conversation())
             .or(self.conversations.last())
     }
 
-    fn find_forks(&mut self, session: &Session, tree: &Tree, folds: &Folds, lane: Lane) {
-        let resume_path: FxHashSet<FoldId> = self
+    fn find_fork_points(
+        &mut self,
+        session: &Session,
+        tree: &RecordTree,
+        message_tree: &MessageTree,
+        main_chain: MainChain,
+    ) {
+        let resume_path: FxHashSet<MessageNodeId> = self
             .resume
-            .and_then(|resume| folds.of(resume.point))
-            .map(|fold| folds.ancestors(fold).collect())
+            .and_then(|resume| message_tree.message_of(resume.point))
+            .map(|message| message_tree.ancestors(message).collect())
             .unwrap_or_default();
-        for (id, fold) in folds.iter().filter(|(_, fold)| lane.has(fold.sidechain)) {
-            let children: Vec<FoldId> = folds.speaking_children(id).collect();
+        for (id, message) in
+            message_tree.iter().filter(|(_, message)| main_chain.includes(message.sidechain))
+        {
+            let children: Vec<MessageNodeId> = message_tree.dialogue_children(id).collect();
             if children.len() < 2 {
                 continue;
             }
@@ -230,51 +249,61 @@ impl Branches {
                 .find(|child| resume_path.contains(child))
                 .or(children.last())
                 .copied();
-            let ways: Vec<Way> = children
+            let branches: Vec<ForkBranch> = children
                 .iter()
-                .map(|&child| Way {
-                    fold: child,
-                    speech: first_speech(folds, child).0,
-                    draft: !folds.is_answered(child),
+                .map(|&child| ForkBranch {
+                    message: child,
+                    first_message: first_dialogue(message_tree, child).0,
+                    draft: !message_tree.has_reply(child),
                     current: Some(child) == current,
                 })
                 .collect();
-            let last = folds.fold(children[children.len() - 1]).head;
+            let last = message_tree.message(children[children.len() - 1]).head;
             self.fork_at.insert(id, self.forks.len());
-            self.forks.push(Fork {
-                fold: id,
-                node: tree.parent(last).unwrap_or(fold.head),
-                kind: fork_kind(session, folds, &children),
-                ways,
+            self.forks.push(ForkPoint {
+                message: id,
+                node: tree.parent(last).unwrap_or(message.head),
+                kind: classify_fork_point(session, message_tree, &children),
+                branches,
             });
         }
     }
 
-    fn find_artefacts(&mut self, session: &Session, tree: &Tree, folds: &Folds, lane: Lane) {
+    fn find_artefacts(
+        &mut self,
+        session: &Session,
+        tree: &RecordTree,
+        message_tree: &MessageTree,
+        main_chain: MainChain,
+    ) {
         for (id, record) in session.nodes() {
             let children = tree.children(id);
-            if children.len() < 2 || !lane.has(record.sidechain) {
+            if children.len() < 2 || !main_chain.includes(record.sidechain) {
                 continue;
             }
-            let Some(home) = folds.of(id) else { continue };
-            let mut ways = children.iter().filter_map(|child| folds.of(*child)).filter(|id| {
-                let fold = folds.fold(*id);
-                let is_read_here = fold.placement == Placement::Linked;
-                *id != home && is_read_here && folds.speaks(*id) && lane.has(fold.sidechain)
-            });
-            if ways.next().is_some_and(|first| ways.any(|other| other != first)) {
+            let Some(home) = message_tree.message_of(id) else { continue };
+            let mut branches =
+                children.iter().filter_map(|child| message_tree.message_of(*child)).filter(|id| {
+                    let message = message_tree.message(*id);
+                    let is_read_here = message.placement == Placement::Linked;
+                    *id != home
+                        && is_read_here
+                        && message_tree.has_dialogue(*id)
+                        && main_chain.includes(message.sidechain)
+                });
+            if branches.next().is_some_and(|first| branches.any(|other| other != first)) {
                 continue;
             }
             let main: Vec<NodeId> = children
                 .iter()
                 .copied()
-                .filter(|child| lane.has(session.record(*child).sidechain))
+                .filter(|child| main_chain.includes(session.record(*child).sidechain))
                 .collect();
             let kind = if main.len() < 2 {
                 Artefact::Sidechain
-            } else if main.iter().any(|child| folds.of(*child) == Some(home)) {
+            } else if main.iter().any(|child| message_tree.message_of(*child) == Some(home)) {
                 Artefact::ParallelTools
-            } else if main.iter().any(|child| folds.is_replay(*child)) {
+            } else if main.iter().any(|child| message_tree.is_replay(*child)) {
                 Artefact::Replay
             } else {
                 Artefact::Decoration
@@ -283,10 +312,16 @@ impl Branches {
         }
     }
 
-    fn find_conversations(&mut self, session: &Session, tree: &Tree, folds: &Folds, lane: Lane) {
-        let along = self.along(folds, lane);
-        let ends = ends(session, folds, lane);
-        let resuming = self.resume.and_then(|resume| self.end_from(folds, resume.point));
+    fn find_conversations(
+        &mut self,
+        session: &Session,
+        tree: &RecordTree,
+        message_tree: &MessageTree,
+        main_chain: MainChain,
+    ) {
+        let along = self.sum_paths(message_tree, main_chain);
+        let ends = conversation_ends(session, message_tree, main_chain);
+        let resuming = self.resume.and_then(|resume| self.end_from(message_tree, resume.point));
         let mut conversations: Vec<Conversation> = ends
             .into_iter()
             .map(|end| {
@@ -294,33 +329,40 @@ impl Branches {
                 let resumes = Some(end) == resuming;
                 let leaf = match self.resume {
                     // The resume point may be a marker or a command after the last message.
-                    Some(resume) if resumes && in_tail(folds, end, resume.leaf) => resume.leaf,
-                    _ => leaf_record(session, tree, folds, end),
+                    Some(resume) if resumes && is_in_tail(message_tree, end, resume.leaf) => {
+                        resume.leaf
+                    }
+                    _ => leaf_record(session, tree, message_tree, end),
                 };
                 Conversation {
-                    n: 0,
+                    number: 0,
                     leaf,
                     end,
-                    status: if sums.left_at.is_some() { Status::Abandoned } else { Status::Active },
+                    status: if sums.left_at.is_some() {
+                        BranchStatus::Abandoned
+                    } else {
+                        BranchStatus::Active
+                    },
                     resumes,
-                    fork: sums.left_at.map(|fork| fork.get() as usize - 1),
+                    fork_index: sums.left_at.map(|fork| fork.get() as usize - 1),
                     messages: sums.messages,
                     records: sums.records,
                     compactions: sums.compactions,
-                    draft: sums.draft && !folds.is_answered(end),
+                    draft: sums.draft && !message_tree.has_reply(end),
                     opening: (sums.opening_rank < NO_RANK).then_some(sums.opening),
                 }
             })
             .collect();
         conversations.sort_unstable_by_key(|conversation| conversation.leaf);
         for (n, conversation) in (1..).zip(&mut conversations) {
-            conversation.n = n;
+            conversation.number = n;
         }
         // The point may be on a root without dialogue, such as a single hook record.
         if self.resume.is_some()
             && !conversations.iter().any(|conversation| conversation.resumes)
-            && let Some(last) =
-                conversations.iter_mut().rfind(|conversation| conversation.status == Status::Active)
+            && let Some(last) = conversations
+                .iter_mut()
+                .rfind(|conversation| conversation.status == BranchStatus::Active)
         {
             last.resumes = true;
         }
@@ -328,82 +370,104 @@ impl Branches {
     }
 
     /// Returns the end of the conversation that a node is on, along the current branches.
-    pub(crate) fn end_from(&self, folds: &Folds, node: NodeId) -> Option<FoldId> {
-        let mut fold = folds.of(node)?;
-        while !folds.speaks(fold)
-            && let Some(parent) = folds.fold(fold).parent
+    pub(crate) fn end_from(
+        &self,
+        message_tree: &MessageTree,
+        node: NodeId,
+    ) -> Option<MessageNodeId> {
+        let mut message = message_tree.message_of(node)?;
+        while !message_tree.has_dialogue(message)
+            && let Some(parent) = message_tree.message(message).parent
         {
-            fold = parent;
+            message = parent;
         }
         loop {
-            let Some(next) = self.next_of(folds, fold) else { return Some(fold) };
-            fold = next;
+            let Some(next) = self.next_message(message_tree, message) else { return Some(message) };
+            message = next;
         }
     }
 
     /// Returns the conversation that a message is on, along the current branches.
     ///
     /// The result for all messages is computed in one pass over the session.
-    pub(crate) fn conversation_at(&self, folds: &Folds, fold: FoldId) -> Option<&Conversation> {
+    pub(crate) fn conversation_at(
+        &self,
+        message_tree: &MessageTree,
+        message: MessageNodeId,
+    ) -> Option<&Conversation> {
         let table = self.conversation_at.get_or_init(|| {
-            let mut table = vec![NOWHERE; folds.len()];
+            let mut table = vec![NO_CONVERSATION; message_tree.len()];
             for (index, conversation) in (0..).zip(&self.conversations) {
                 table[conversation.end.index()] = index;
             }
             // Children come after their parents.
-            for (id, _) in folds.iter().rev().filter(|(id, _)| folds.speaks(*id)) {
-                if let Some(next) = self.next_of(folds, id) {
+            for (id, _) in
+                message_tree.iter().rev().filter(|(id, _)| message_tree.has_dialogue(*id))
+            {
+                if let Some(next) = self.next_message(message_tree, id) {
                     table[id.index()] = table[next.index()];
                 }
             }
-            for (id, fold) in folds.iter().filter(|(id, _)| !folds.speaks(*id)) {
-                if let Some(parent) = fold.parent {
+            for (id, message) in
+                message_tree.iter().filter(|(id, _)| !message_tree.has_dialogue(*id))
+            {
+                if let Some(parent) = message.parent {
                     table[id.index()] = table[parent.index()];
                 }
             }
             table
         });
-        self.conversations.get(*table.get(fold.index())? as usize)
+        self.conversations.get(*table.get(message.index())? as usize)
     }
 
     /// Returns the next message along the current branch.
-    fn next_of(&self, folds: &Folds, fold: FoldId) -> Option<FoldId> {
-        match self.fork_at(fold) {
-            Some(fork) => fork.ways.iter().find(|way| way.current).map(|way| way.fold),
-            None => folds.speaking_children(fold).last(),
+    fn next_message(
+        &self,
+        message_tree: &MessageTree,
+        message: MessageNodeId,
+    ) -> Option<MessageNodeId> {
+        match self.fork_at(message) {
+            Some(fork) => {
+                fork.branches.iter().find(|branch| branch.current).map(|branch| branch.message)
+            }
+            None => message_tree.dialogue_children(message).last(),
         }
     }
 
     /// Sums up every path from its root, parents before children.
-    fn along(&self, folds: &Folds, lane: Lane) -> Vec<Along> {
-        let ways: FxHashMap<FoldId, (usize, bool)> = self
+    fn sum_paths(&self, message_tree: &MessageTree, main_chain: MainChain) -> Vec<PathSums> {
+        let branches: FxHashMap<MessageNodeId, (usize, bool)> = self
             .forks
             .iter()
             .enumerate()
             .flat_map(|(fork, found)| {
-                found.ways.iter().map(move |way| (way.fold, (fork, way.current)))
+                found.branches.iter().map(move |branch| (branch.message, (fork, branch.current)))
             })
             .collect();
-        let mut along: Vec<Along> = Vec::with_capacity(folds.len());
-        for (id, fold) in folds.iter() {
-            let above =
-                fold.parent.filter(|parent| folds.fold(*parent).sidechain == fold.sidechain);
-            let mut sums = above.map_or_else(Along::default, |parent| along[parent.index()]);
-            if lane.has(fold.sidechain) {
-                sums.messages += u32::from(fold.voice.is_displayable() && !fold.again);
-                sums.compactions += u32::from(fold.voice == Voice::Boundary);
-                let rank = OPENINGS.iter().position(|voice| *voice == fold.voice);
+        let mut along: Vec<PathSums> = Vec::with_capacity(message_tree.len());
+        for (id, message) in message_tree.iter() {
+            let above = message
+                .parent
+                .filter(|parent| message_tree.message(*parent).sidechain == message.sidechain);
+            let mut sums = above.map_or_else(PathSums::default, |parent| along[parent.index()]);
+            if main_chain.includes(message.sidechain) {
+                sums.messages +=
+                    u32::from(message.role.is_displayable() && !message.continues_earlier);
+                sums.compactions += u32::from(message.role == RecordRole::CompactBoundary);
+                let rank = OPENINGS.iter().position(|role| *role == message.role);
                 if let Some(rank) = rank
                     && rank < usize::from(sums.opening_rank)
                 {
-                    (sums.opening_rank, sums.opening) = (rank as u8, fold.head);
+                    (sums.opening_rank, sums.opening) = (rank as u8, message.head);
                 }
-                sums.draft &= fold.voice != Voice::Answer;
-                sums.records += folds.members(id).len() as u32;
-                sums.records +=
-                    folds.quiet_children(id).map(|child| folds.below(child).nodes).sum::<u32>();
-                if let Some((fork, current)) = ways.get(&id) {
-                    sums.draft = fold.voice != Voice::Answer;
+                sums.draft &= message.role != RecordRole::Reply;
+                sums.records += message_tree.records_of(id).len() as u32;
+                sums.records += message_tree
+                    .decoration_children(id)
+                    .map(|child| message_tree.subtree(child).nodes)
+                    .sum::<u32>();
+                if let Some((fork, current)) = branches.get(&id) {
+                    sums.draft = message.role != RecordRole::Reply;
                     if !current {
                         sums.left_at = Some(NonZeroU32::MIN.saturating_add(*fork as u32));
                     }
@@ -415,9 +479,9 @@ impl Branches {
     }
 }
 
-/// What lies on the path from the root to a fold. There is one for each fold, so it is kept small.
+/// What is on the path from the root to a message. There is one for each message, so it is small.
 #[derive(Clone, Copy, Debug)]
-struct Along {
+struct PathSums {
     messages: u32,
     records: u32,
     compactions: u32,
@@ -432,7 +496,7 @@ struct Along {
 /// Comes after all places among [`OPENINGS`].
 const NO_RANK: u8 = u8::MAX;
 
-impl Default for Along {
+impl Default for PathSums {
     fn default() -> Self {
         Self {
             messages: 0,
@@ -448,70 +512,76 @@ impl Default for Along {
 
 /// Which records are the main conversation: all but sidechains, or in a sub-agent's file all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lane {
-    Main,
+pub(crate) enum MainChain {
+    Session,
     Agent,
 }
 
-impl Lane {
-    pub(crate) fn of(session: &Session) -> Self {
+impl MainChain {
+    pub(crate) fn of_session(session: &Session) -> Self {
         let all = session.nodes().all(|(_, record)| record.sidechain);
-        if all { Self::Agent } else { Self::Main }
+        if all { Self::Agent } else { Self::Session }
     }
 
-    pub(crate) fn has(self, sidechain: bool) -> bool {
+    pub(crate) fn includes(self, sidechain: bool) -> bool {
         match self {
-            Self::Main => !sidechain,
+            Self::Session => !sidechain,
             Self::Agent => true,
         }
     }
 }
 
 /// Returns the first dialogue message at or below a message, and whether a command comes before it.
-fn first_speech(folds: &Folds, fold: FoldId) -> (FoldId, bool) {
-    let (mut at, mut command) = (fold, false);
-    while !folds.fold(at).voice.speaks() {
-        command |= folds.fold(at).voice == Voice::Command;
-        let Some(next) = folds.speaking_children(at).next() else { break };
+fn first_dialogue(message_tree: &MessageTree, message: MessageNodeId) -> (MessageNodeId, bool) {
+    let (mut at, mut command) = (message, false);
+    while !message_tree.message(at).role.is_dialogue() {
+        command |= message_tree.message(at).role == RecordRole::Command;
+        let Some(next) = message_tree.dialogue_children(at).next() else { break };
         at = next;
     }
     (at, command)
 }
 
 /// Returns the kind of a fork point by its branches, in file order.
-pub(crate) fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -> ForkKind {
-    let voices: Vec<Voice> = children
+pub(crate) fn classify_fork_point(
+    session: &Session,
+    message_tree: &MessageTree,
+    children: &[MessageNodeId],
+) -> ForkKind {
+    let roles: Vec<RecordRole> = children
         .iter()
-        .map(|child| match first_speech(folds, *child) {
+        .map(|child| match first_dialogue(message_tree, *child) {
             // A command that is answered is a person's doing, like a prompt.
-            (_, true) => Voice::Prompt,
-            (speech, false) => folds.fold(speech).voice,
+            (_, true) => RecordRole::Prompt,
+            (speech, false) => message_tree.message(speech).role,
         })
         .collect();
     let versions = {
-        let names: Vec<_> =
-            children.iter().map(|child| session.record(folds.fold(*child).head).name).collect();
+        let names: Vec<_> = children
+            .iter()
+            .map(|child| session.record(message_tree.message(*child).head).uuid)
+            .collect();
         names[0].is_some() && names.iter().all(|name| *name == names[0])
     };
-    let is_answer = |voice: &Voice| matches!(voice, Voice::Answer | Voice::Synthetic);
-    if versions || voices.iter().all(is_answer) {
+    let is_answer = |role: &RecordRole| matches!(role, RecordRole::Reply | RecordRole::Synthetic);
+    if versions || roles.iter().all(is_answer) {
         return ForkKind::Retry;
     }
     // The prompt with which a branch continued, if it did.
-    let went_on = |way: usize| match voices[way] {
-        Voice::Prompt => folds.prompt_below(children[way], 1),
-        Voice::CompactSummary => Some(NodeId(0)),
-        _ => folds.prompt_below(children[way], 0),
+    let went_on = |branch: usize| match roles[branch] {
+        RecordRole::Prompt => message_tree.nth_prompt_below(children[branch], 1),
+        RecordRole::CompactSummary => Some(NodeId(0)),
+        _ => message_tree.nth_prompt_below(children[branch], 0),
     };
     let mut earliest: Option<NodeId> = None;
     let went_back = (1..children.len()).any(|later| {
         earliest = [earliest, went_on(later - 1)].into_iter().flatten().min();
-        let head = folds.fold(children[later]).head;
-        voices[later] == Voice::Prompt && earliest.is_some_and(|prompt| prompt < head)
+        let head = message_tree.message(children[later]).head;
+        roles[later] == RecordRole::Prompt && earliest.is_some_and(|prompt| prompt < head)
     });
     if went_back {
         ForkKind::Rewind
-    } else if voices.iter().any(is_answer) {
+    } else if roles.iter().any(is_answer) {
         ForkKind::Interrupt
     } else {
         ForkKind::Edit
@@ -519,62 +589,73 @@ pub(crate) fn fork_kind(session: &Session, folds: &Folds, children: &[FoldId]) -
 }
 
 /// Returns the messages that conversations end with.
-fn ends(session: &Session, folds: &Folds, lane: Lane) -> Vec<FoldId> {
-    let mut ends: Vec<FoldId> = folds
+fn conversation_ends(
+    session: &Session,
+    message_tree: &MessageTree,
+    main_chain: MainChain,
+) -> Vec<MessageNodeId> {
+    let mut ends: Vec<MessageNodeId> = message_tree
         .iter()
-        .filter(|(id, fold)| {
-            lane.has(fold.sidechain)
-                && fold.voice.speaks()
-                && folds.speaking_children(*id).next().is_none()
+        .filter(|(id, message)| {
+            main_chain.includes(message.sidechain)
+                && message.role.is_dialogue()
+                && message_tree.dialogue_children(*id).next().is_none()
         })
         .map(|(id, _)| id)
         .collect();
     // A root without dialogue below it is a conversation only if a person or the model left
     // something there, such as a command, or if the session has nothing else.
-    let silent = |id: &FoldId| {
-        let fold = folds.fold(*id);
-        let is_root =
-            fold.parent.is_none_or(|parent| lane == Lane::Main && folds.fold(parent).sidechain);
+    let silent = |id: &MessageNodeId| {
+        let message = message_tree.message(*id);
+        let is_root = message.parent.is_none_or(|parent| {
+            main_chain == MainChain::Session && message_tree.message(parent).sidechain
+        });
         is_root
-            && lane.has(fold.sidechain)
-            && !folds.speaks(*id)
-            && !session.record(fold.head).recovered
+            && main_chain.includes(message.sidechain)
+            && !message_tree.has_dialogue(*id)
+            && !session.record(message.head).recovered
     };
-    let mut silent_roots: Vec<FoldId> = folds.iter().map(|(id, _)| id).filter(silent).collect();
-    if ends.is_empty() && silent_roots.iter().all(|id| !folds.below(*id).has_message) {
+    let mut silent_roots: Vec<MessageNodeId> =
+        message_tree.iter().map(|(id, _)| id).filter(silent).collect();
+    if ends.is_empty() && silent_roots.iter().all(|id| !message_tree.subtree(*id).has_message) {
         silent_roots.truncate(1);
     } else {
-        silent_roots.retain(|id| folds.below(*id).has_message);
+        silent_roots.retain(|id| message_tree.subtree(*id).has_message);
     }
     ends.append(&mut silent_roots);
     ends
 }
 
 /// Whether a record belongs to the end of a conversation or to what trails it.
-fn in_tail(folds: &Folds, end: FoldId, record: NodeId) -> bool {
-    folds.of(record).is_some_and(|fold| {
-        folds
-            .ancestors(fold)
-            .take_while(|above| *above == end || !folds.speaks(*above))
+fn is_in_tail(message_tree: &MessageTree, end: MessageNodeId, record: NodeId) -> bool {
+    message_tree.message_of(record).is_some_and(|message| {
+        message_tree
+            .ancestors(message)
+            .take_while(|above| *above == end || !message_tree.has_dialogue(*above))
             .any(|above| above == end)
     })
 }
 
 /// Returns the last user or assistant record of a conversation.
-fn leaf_record(session: &Session, tree: &Tree, folds: &Folds, end: FoldId) -> NodeId {
+fn leaf_record(
+    session: &Session,
+    tree: &RecordTree,
+    message_tree: &MessageTree,
+    end: MessageNodeId,
+) -> NodeId {
     let mut open = vec![end];
     let mut leaf: Option<NodeId> = None;
-    let mut last = folds.fold(end).head;
-    while let Some(fold) = open.pop() {
-        for &member in folds.members(fold) {
+    let mut last = message_tree.message(end).head;
+    while let Some(message) = open.pop() {
+        for &member in message_tree.records_of(message) {
             last = last.max(member);
-            if matches!(session.record(member).kind, Kind::User | Kind::Assistant)
-                && tree.is_first(member)
+            if matches!(session.record(member).kind, RecordKind::User | RecordKind::Assistant)
+                && tree.is_first_copy(member)
             {
                 leaf = leaf.max(Some(member));
             }
         }
-        open.extend(folds.quiet_children(fold));
+        open.extend(message_tree.decoration_children(message));
     }
     leaf.unwrap_or(last)
 }

@@ -2,9 +2,9 @@
 //!
 //! They may be branches of one session or of two. A fork keeps the uuids of the records that it
 //! copies, so uuids show what two sessions have in common. What each side did is collected turn by
-//! turn in a [`Side`].
+//! turn in a [`ComparedSide`].
 
-mod common;
+mod overlap;
 
 mod side;
 
@@ -16,32 +16,35 @@ mod edit;
 
 mod exchange;
 
-use crate::branches::Status;
+use crate::branches::BranchStatus;
 use crate::price::PriceList;
 
-pub(crate) use change::{change, changed_path};
-pub use common::{Common, Stretch, common};
-pub use exchange::{Exchange, Pair, alike, pairs};
-pub(crate) use files::whole;
-pub use files::{Content, FileChange, FilePair, files};
-pub use side::{Calls, Own, Ran, Side};
+pub(crate) use change::{change_by_call, changed_path};
+pub use exchange::{
+    ComparedExchange, ExchangeOrder, ExchangePair, TurnReader, are_alike, order_exchanges,
+    paired_exchanges,
+};
+pub(crate) use files::whole_text;
+pub use files::{FilePair, SideFileChange, TextContent, changed_files};
+pub use overlap::{OwnRecords, PathOverlap, PathPart, compare_paths};
+pub use side::{CallCounts, ComparedSide, OwnTurn, RanCommand, is_compared};
 
 /// Two conversations and what was found out about them.
 #[derive(Clone, Copy, Debug)]
-pub struct Compared<'a> {
-    pub common: &'a Common,
-    pub names: [&'a Named; 2],
-    pub sides: [&'a Side; 2],
+pub struct ComparedConversations<'a> {
+    pub common: &'a PathOverlap,
+    pub names: [&'a ConversationLabel; 2],
+    pub sides: [&'a ComparedSide; 2],
     pub files: &'a [FilePair],
     pub prices: &'a PriceList,
 }
 
 /// What a conversation goes by.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct ConversationLabel {
     /// `3f9a2b1c@2` or `3f9a2b1c:81b2c3d4`.
     pub address: String,
-    pub status: Status,
+    pub status: BranchStatus,
     /// `None`: nothing but the address is known.
     pub title: Option<String>,
 }

@@ -9,113 +9,113 @@ use memchr::memchr;
 
 /// Where a line stops being JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct BrokenJson {
     /// Offset into the bytes given.
-    pub(crate) at: usize,
+    pub(crate) offset: usize,
 }
 
 /// A position in some JSON.
 #[derive(Clone, Debug)]
-pub(crate) struct Cursor<'a> {
+pub(crate) struct JsonCursor<'a> {
     bytes: &'a [u8],
-    pos: usize,
+    position: usize,
 }
 
-type Step<T> = Result<T, Broken>;
+type CursorResult<T> = Result<T, BrokenJson>;
 
-impl<'a> Cursor<'a> {
-    pub(crate) fn new(bytes: &'a [u8], pos: usize) -> Self {
-        Self { bytes, pos }
+impl<'a> JsonCursor<'a> {
+    pub(crate) fn new(bytes: &'a [u8], position: usize) -> Self {
+        Self { bytes, position }
     }
 
-    pub(crate) fn pos(&self) -> usize {
-        self.pos
+    pub(crate) fn position(&self) -> usize {
+        self.position
     }
 
     /// Returns the byte at the cursor, after white space.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Option<u8> {
+    pub(crate) fn peek_byte(&mut self) -> Option<u8> {
         loop {
-            let byte = *self.bytes.get(self.pos)?;
+            let byte = *self.bytes.get(self.position)?;
             if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
                 return Some(byte);
             }
-            self.pos += 1;
+            self.position += 1;
         }
     }
 
     /// Returns the bytes from `start` to the cursor.
-    pub(crate) fn since(&self, start: usize) -> &'a [u8] {
-        &self.bytes[start..self.pos]
+    pub(crate) fn slice_from(&self, start: usize) -> &'a [u8] {
+        &self.bytes[start..self.position]
     }
 
-    fn broken<T>(&self) -> Step<T> {
-        Err(Broken { at: self.pos.min(self.bytes.len()) })
+    fn syntax_error<T>(&self) -> CursorResult<T> {
+        Err(BrokenJson { offset: self.position.min(self.bytes.len()) })
     }
 
     /// Reads the string at the cursor and returns the bytes between its quotes, escapes included.
     #[inline]
-    pub(crate) fn string(&mut self) -> Step<&'a [u8]> {
-        if self.peek() != Some(b'"') {
-            return self.broken();
+    pub(crate) fn read_string(&mut self) -> CursorResult<&'a [u8]> {
+        if self.peek_byte() != Some(b'"') {
+            return self.syntax_error();
         }
-        let start = self.pos + 1;
+        let start = self.position + 1;
         let Some(end) = string_end(self.bytes, start) else {
-            self.pos = self.bytes.len();
-            return self.broken();
+            self.position = self.bytes.len();
+            return self.syntax_error();
         };
-        self.pos = end + 1;
+        self.position = end + 1;
         Ok(&self.bytes[start..end])
     }
 
     /// Reads a string if there is one at the cursor, else skips the value.
     #[inline]
-    pub(crate) fn string_or_skip(&mut self) -> Step<Option<&'a [u8]>> {
-        if self.peek() == Some(b'"') {
-            return self.string().map(Some);
+    pub(crate) fn read_string_or_skip(&mut self) -> CursorResult<Option<&'a [u8]>> {
+        if self.peek_byte() == Some(b'"') {
+            return self.read_string().map(Some);
         }
-        self.skip()?;
+        self.skip_value()?;
         Ok(None)
     }
 
     /// Skips the value at the cursor and returns whether it was `true`.
     #[inline]
-    pub(crate) fn is_true(&mut self) -> Step<bool> {
-        self.peek();
-        let start = self.pos;
-        self.skip()?;
-        Ok(self.since(start) == b"true")
+    pub(crate) fn read_flag(&mut self) -> CursorResult<bool> {
+        self.peek_byte();
+        let start = self.position;
+        self.skip_value()?;
+        Ok(self.slice_from(start) == b"true")
     }
 
     /// Walks the object at the cursor; `each` gets every key with the cursor at
     /// its value and must move past it. Anything but an object is skipped.
     #[inline]
-    pub(crate) fn object(
+    pub(crate) fn walk_object(
         &mut self,
-        mut each: impl FnMut(&mut Self, &'a [u8]) -> Step<()>,
-    ) -> Step<()> {
-        if self.peek() != Some(b'{') {
-            return self.skip();
+        mut each: impl FnMut(&mut Self, &'a [u8]) -> CursorResult<()>,
+    ) -> CursorResult<()> {
+        if self.peek_byte() != Some(b'{') {
+            return self.skip_value();
         }
-        self.pos += 1;
-        if self.peek() == Some(b'}') {
-            self.pos += 1;
+        self.position += 1;
+        if self.peek_byte() == Some(b'}') {
+            self.position += 1;
             return Ok(());
         }
         loop {
-            let key = self.string()?;
-            if self.peek() != Some(b':') {
-                return self.broken();
+            let key = self.read_string()?;
+            if self.peek_byte() != Some(b':') {
+                return self.syntax_error();
             }
-            self.pos += 1;
+            self.position += 1;
             each(self, key)?;
-            match self.peek() {
-                Some(b',') => self.pos += 1,
+            match self.peek_byte() {
+                Some(b',') => self.position += 1,
                 Some(b'}') => {
-                    self.pos += 1;
+                    self.position += 1;
                     return Ok(());
                 }
-                _ => return self.broken(),
+                _ => return self.syntax_error(),
             }
         }
     }
@@ -123,47 +123,50 @@ impl<'a> Cursor<'a> {
     /// Walks the array at the cursor; `each` must move past one element.
     /// Anything but an array is skipped.
     #[inline]
-    pub(crate) fn array(&mut self, mut each: impl FnMut(&mut Self) -> Step<()>) -> Step<()> {
-        if self.peek() != Some(b'[') {
-            return self.skip();
+    pub(crate) fn walk_array(
+        &mut self,
+        mut each: impl FnMut(&mut Self) -> CursorResult<()>,
+    ) -> CursorResult<()> {
+        if self.peek_byte() != Some(b'[') {
+            return self.skip_value();
         }
-        self.pos += 1;
-        if self.peek() == Some(b']') {
-            self.pos += 1;
+        self.position += 1;
+        if self.peek_byte() == Some(b']') {
+            self.position += 1;
             return Ok(());
         }
         loop {
             each(self)?;
-            match self.peek() {
-                Some(b',') => self.pos += 1,
+            match self.peek_byte() {
+                Some(b',') => self.position += 1,
                 Some(b']') => {
-                    self.pos += 1;
+                    self.position += 1;
                     return Ok(());
                 }
-                _ => return self.broken(),
+                _ => return self.syntax_error(),
             }
         }
     }
 
     /// Moves past the value at the cursor.
     #[inline]
-    pub(crate) fn skip(&mut self) -> Step<()> {
-        match self.peek() {
-            Some(b'"') => self.string().map(|_| ()),
+    pub(crate) fn skip_value(&mut self) -> CursorResult<()> {
+        match self.peek_byte() {
+            Some(b'"') => self.read_string().map(|_| ()),
             Some(b'{' | b'[') => self.skip_container(),
             Some(_) => self.skip_scalar(),
-            None => self.broken(),
+            None => self.syntax_error(),
         }
     }
 
-    fn skip_scalar(&mut self) -> Step<()> {
-        let start = self.pos;
-        while let Some(byte) = self.bytes.get(self.pos)
-            && CLASS[*byte as usize] == SCALAR
+    fn skip_scalar(&mut self) -> CursorResult<()> {
+        let start = self.position;
+        while let Some(byte) = self.bytes.get(self.position)
+            && BYTE_CLASS[*byte as usize] == SCALAR
         {
-            self.pos += 1;
+            self.position += 1;
         }
-        match self.since(start) {
+        match self.slice_from(start) {
             b"true" | b"false" | b"null" => Ok(()),
             [b'-' | b'0'..=b'9', rest @ ..]
                 if rest
@@ -173,22 +176,22 @@ impl<'a> Cursor<'a> {
                 Ok(())
             }
             _ => {
-                self.pos = start;
-                self.broken()
+                self.position = start;
+                self.syntax_error()
             }
         }
     }
 
-    fn skip_container(&mut self) -> Step<()> {
+    fn skip_container(&mut self) -> CursorResult<()> {
         let bytes = self.bytes;
-        let mut pos = self.pos;
+        let mut pos = self.position;
         let mut depth = 0u32;
         // One bit per level: is it an object? Levels beyond the 64th are not checked.
         let mut objects = 0u64;
         // Whether a value has just ended, so that only `,` or a closing bracket can follow.
         let mut ended = false;
         while let Some(&byte) = bytes.get(pos) {
-            match CLASS[byte as usize] {
+            match BYTE_CLASS[byte as usize] {
                 QUOTE if !ended => {
                     let Some(end) = string_end(bytes, pos + 1) else {
                         pos = bytes.len();
@@ -204,9 +207,9 @@ impl<'a> Cursor<'a> {
                     ended = false;
                 }
                 SCALAR if !ended => {
-                    self.pos = pos;
+                    self.position = pos;
                     self.skip_scalar()?;
-                    pos = self.pos;
+                    pos = self.position;
                     ended = true;
                 }
                 OPEN if !ended => {
@@ -223,7 +226,7 @@ impl<'a> Cursor<'a> {
                     pos += 1;
                     depth -= 1;
                     if depth == 0 {
-                        self.pos = pos;
+                        self.position = pos;
                         return Ok(());
                     }
                     ended = true;
@@ -232,8 +235,8 @@ impl<'a> Cursor<'a> {
                 _ => break,
             }
         }
-        self.pos = pos;
-        self.broken()
+        self.position = pos;
+        self.syntax_error()
     }
 }
 
@@ -242,7 +245,7 @@ impl<'a> Cursor<'a> {
 fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut from = start;
     loop {
-        let quote = find(b'"', bytes, from)?;
+        let quote = find_byte(b'"', bytes, from)?;
         let slashes = bytes[start..quote].iter().rev().take_while(|&&b| b == b'\\').count();
         if slashes % 2 == 0 {
             return Some(quote);
@@ -257,7 +260,7 @@ fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
 /// for which the call of a vector search costs more than the search: the first
 /// sixteen bytes are looked at here, eight at a time.
 #[inline]
-pub(crate) fn find(byte: u8, bytes: &[u8], from: usize) -> Option<usize> {
+pub(crate) fn find_byte(byte: u8, bytes: &[u8], from: usize) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
     let wanted = u64::from_ne_bytes([byte; 8]);
@@ -285,18 +288,18 @@ const COMMA: u8 = 6;
 const COLON: u8 = 7;
 
 /// What a byte outside of strings can be.
-static CLASS: [u8; 256] = {
+static BYTE_CLASS: [u8; 256] = {
     let mut class = [BAD; 256];
-    class = mark(class, b" \t\r\n", SPACE);
-    class = mark(class, b",", COMMA);
-    class = mark(class, b":", COLON);
-    class = mark(class, b"0123456789+-.eEtrufalsn", SCALAR);
-    class = mark(class, b"\"", QUOTE);
-    class = mark(class, b"{[", OPEN);
-    mark(class, b"}]", CLOSE)
+    class = mark_bytes(class, b" \t\r\n", SPACE);
+    class = mark_bytes(class, b",", COMMA);
+    class = mark_bytes(class, b":", COLON);
+    class = mark_bytes(class, b"0123456789+-.eEtrufalsn", SCALAR);
+    class = mark_bytes(class, b"\"", QUOTE);
+    class = mark_bytes(class, b"{[", OPEN);
+    mark_bytes(class, b"}]", CLOSE)
 };
 
-const fn mark(mut class: [u8; 256], bytes: &[u8], value: u8) -> [u8; 256] {
+const fn mark_bytes(mut class: [u8; 256], bytes: &[u8], value: u8) -> [u8; 256] {
     let mut i = 0;
     while i < bytes.len() {
         class[bytes[i] as usize] = value;
@@ -307,13 +310,13 @@ const fn mark(mut class: [u8; 256], bytes: &[u8], value: u8) -> [u8; 256] {
 
 #[cfg(test)]
 mod tests {
-    use super::Cursor;
+    use super::JsonCursor;
     use proptest::prelude::*;
 
     /// Skips one value and returns the cursor's new position.
     fn skip(json: &str) -> Result<usize, usize> {
-        let mut cursor = Cursor::new(json.as_bytes(), 0);
-        cursor.skip().map(|()| cursor.pos()).map_err(|broken| broken.at)
+        let mut cursor = JsonCursor::new(json.as_bytes(), 0);
+        cursor.skip_value().map(|()| cursor.position()).map_err(|broken| broken.offset)
     }
 
     #[test]
@@ -331,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_says_where() {
+    fn malformed_json_names_the_position() {
         for (json, at) in [
             ("", 0),
             (r#"{"a":1"#, 6),
@@ -384,8 +387,8 @@ mod tests {
 
         #[test]
         fn any_bytes_never_panic(bytes: Vec<u8>) {
-            let mut cursor = Cursor::new(&bytes, 0);
-            let _ = cursor.object(|c, _| c.skip());
+            let mut cursor = JsonCursor::new(&bytes, 0);
+            let _ = cursor.walk_object(|c, _| c.skip_value());
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::time::Time;
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Defect {
     /// Offset of the line in the file.
-    pub at: u64,
+    pub offset: u64,
     /// Line number, from 1.
     pub line: u32,
     pub kind: DefectKind,
@@ -68,7 +68,7 @@ pub enum DefectKind {
 
 impl DefectKind {
     /// Returns the stable word for it in machine output.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::NotJson { .. } => "not-json",
             Self::NotUtf8 => "not-utf8",
@@ -106,39 +106,26 @@ impl DefectKind {
                 | Self::TwoClients { .. }
         )
     }
-
-    /// Whether the line itself is damaged, rather than its links.
-    pub fn is_damage(&self) -> bool {
-        matches!(
-            self,
-            Self::NotJson { .. }
-                | Self::NotUtf8
-                | Self::Nul
-                | Self::Glued { .. }
-                | Self::Torn
-                | Self::TooLong { .. }
-        )
-    }
 }
 
 impl fmt::Display for DefectKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotJson { column } => write!(f, "not JSON from byte {column} of the line on"),
+            Self::NotJson { column } => write!(f, "invalid JSON at byte {column} of the line"),
             Self::NotUtf8 => f.write_str("not valid UTF-8; read with replacement characters"),
             Self::Nul => f.write_str("a run of NUL bytes, as a crash leaves behind"),
             Self::Glued { read } => {
-                write!(f, "not one record alone on the line; {read} could be read")
+                write!(f, "not a single record on the line; {read} could be read")
             }
-            Self::Torn => f.write_str("the last line is not whole: still being written, or cut"),
+            Self::Torn => f.write_str("the last line is incomplete: still being written, or cut off"),
             Self::TooLong { bytes } => {
                 let most = LONGEST_LINE / (1024 * 1024);
                 write!(f, "the line has {bytes} bytes; lines of more than {most} MB are not read")
             }
             Self::Orphan { parent } => {
-                write!(f, "parent {parent} is in no session of this project")
+                write!(f, "parent {parent} is not in any session of this project")
             }
-            Self::Cycle => f.write_str("the parent link closes a cycle and was cut"),
+            Self::Cycle => f.write_str("the parent link forms a cycle and is ignored"),
             Self::SelfParent => f.write_str("the record is its own parent"),
             Self::Version => f.write_str("the uuid was used before with other content"),
             Self::UnansweredTool => f.write_str("a tool call without a result"),
@@ -171,7 +158,7 @@ impl fmt::Display for DefectKind {
             ),
             Self::TwoClients { until } => write!(
                 f,
-                "two clients wrote here at once, at least until line {until}; `ramus merge` puts both branches on one line"
+                "two clients wrote at the same time, at least until line {until}; use `ramus merge` to combine both branches"
             ),
         }
     }

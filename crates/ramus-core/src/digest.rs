@@ -10,25 +10,26 @@ use bitcode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use crate::agent::inline_agents;
-use crate::body::{Said, label_text, said};
-use crate::branches::{Artefact, ForkKind, Status};
+use crate::annotation::Annotation;
+use crate::body::{UserText, classify_user_text, label_text};
+use crate::branches::{Artefact, BranchStatus, ForkKind};
 use crate::defect::{Defect, DefectKind};
-use crate::history::{AgentClass, Class, History};
-use crate::link::{Family, LinkKind};
-use crate::name::{Key, Name, ShortUuids};
+use crate::history::{AgentClass, History, SessionClass};
+use crate::ids::{IdHash, RecordUuid, ShortUuids};
+use crate::link::{LinkKind, SessionRelations};
 use crate::pull_request::PullRequest;
-use crate::record::{Kind, Record, Voice};
-use crate::resume::{Era, Reason, Rule, resume_in};
-use crate::session::{Facts, LineCounts, NodeId, Session};
+use crate::record::{Record, RecordKind, RecordRole};
+use crate::resume::{ClientEra, ResumeReason, ResumeRule, resume_point_in_era};
+use crate::session::{LineCounts, NodeId, Session, SessionFacts};
 use crate::time::Time;
-use crate::title::Summaries;
+use crate::title::ProjectSummaries;
 
 /// One session in short.
 #[derive(Clone, Debug, Encode, Decode)]
-pub struct Digest {
-    pub class: Class,
+pub struct SessionDigest {
+    pub class: SessionClass,
     pub agent_class: AgentClass,
-    pub facts: Facts,
+    pub facts: SessionFacts,
     pub counts: LineCounts,
     /// Records by type; unknown types appear under their own name.
     pub by_type: BTreeMap<Box<str>, u32>,
@@ -40,11 +41,11 @@ pub struct Digest {
     pub days: BTreeMap<i32, u32>,
     pub forks: BTreeMap<ForkKind, u32>,
     /// The number of branches at all fork points together, and the most at one.
-    pub ways: u32,
-    pub most_ways: u32,
+    pub branches: u32,
+    pub most_branches: u32,
     pub artefacts: BTreeMap<Artefact, u32>,
     pub drafts: u32,
-    pub raw: Raw,
+    pub raw: RawBranching,
     pub conversations: Vec<ConversationDigest>,
     pub resume: Option<ResumeDigest>,
     /// A title given by a person or the client.
@@ -53,53 +54,94 @@ pub struct Digest {
     /// The first real prompt of the conversation that resumes.
     pub first_prompt: Option<Box<str>>,
     /// Summaries in this file: their text and the node they name, which may be in another file.
-    pub summaries: Vec<(Box<str>, Option<Name>)>,
+    pub summaries: Vec<(Box<str>, Option<RecordUuid>)>,
     /// Sub-agents whose results are in this file.
     pub agents: Vec<Box<str>>,
     /// Sidechains inside this file.
     pub inline_agents: u32,
-    pub repeated_names: u32,
+    pub repeated_uuids: u32,
     /// Damaged lines and bad links, orphans not yet among them.
     pub defects: Vec<Defect>,
     /// Tool calls without a result, and results without a call.
-    pub unpaired: Vec<Defect>,
+    pub unpaired_tools: Vec<Defect>,
     /// Messages without a date that decide where the session is resumed.
-    pub undated: Vec<Defect>,
+    pub undated_messages: Vec<Defect>,
     /// Nodes whose parent is not in this file.
-    pub missing: Vec<Missing>,
+    pub missing_parents: Vec<MissingParent>,
     /// When `/clear` was typed, if that is what the session begins with.
     pub cleared_at: Option<Time>,
     /// The pull requests made in it, each once.
     pub pull_requests: Vec<PullRequest>,
-    pub chain: Chain,
+    pub chain: UuidChain,
 }
 
-/// A session file in short, and what other sessions say about it.
+/// The digest of a session file, with what other sessions contribute to it.
 #[derive(Debug)]
-pub struct Listed<'a> {
+pub struct SessionListing<'a> {
     pub id: &'a str,
     /// Its path from the Claude directory on.
     pub file: &'a str,
     /// The encoded directory name of its project.
     pub project: &'a str,
     pub bytes: u64,
-    pub digest: &'a Digest,
-    pub summaries: &'a Summaries,
+    pub digest: &'a SessionDigest,
+    pub summaries: &'a ProjectSummaries,
     /// The number of its sub-agents in separate files, without warm-ups.
     pub agents: usize,
     pub defects: usize,
     /// The sessions it is linked to.
     pub links: Vec<(LinkKind, &'a str)>,
     /// Its origins and offspring.
-    pub family: Family,
+    pub relations: SessionRelations,
     /// The stable word for what it is (R18).
     pub class: &'static str,
     /// The git repository of its project, if it was looked for.
     pub repository: Option<&'a str>,
     /// When the client deletes it, should it not be changed before.
     pub deleted_after: Option<Time>,
-    /// Its file is gone, and only a copy of it is left.
+    /// What it and its sub-agents cost, if that was asked for.
+    pub cost: Option<f64>,
+    /// Its file no longer exists, and only a copy is left.
     pub archived: bool,
+    /// What a person put on it.
+    pub annotation: Option<&'a Annotation>,
+    /// How many of its messages are annotated.
+    pub annotated_messages: usize,
+}
+
+impl<'a> SessionListing<'a> {
+    /// Lists a file by itself, without what other files say about it.
+    pub fn new(
+        id: &'a str,
+        file: &'a str,
+        digest: &'a SessionDigest,
+        summaries: &'a ProjectSummaries,
+    ) -> Self {
+        Self {
+            id,
+            file,
+            project: "",
+            bytes: 0,
+            digest,
+            summaries,
+            agents: 0,
+            defects: 0,
+            links: Vec::new(),
+            relations: SessionRelations::default(),
+            class: digest.class.as_str(),
+            repository: None,
+            deleted_after: None,
+            cost: None,
+            archived: false,
+            annotation: None,
+            annotated_messages: 0,
+        }
+    }
+
+    /// Returns the number of its sub-agents, those inside its file too.
+    pub fn agent_count(&self) -> usize {
+        self.agents + self.digest.inline_agents as usize
+    }
 }
 
 /// A project in short.
@@ -107,7 +149,7 @@ pub struct Listed<'a> {
 pub struct ListedProject {
     /// Its encoded name.
     pub name: String,
-    /// The directory it stands for, if records tell it.
+    /// The working directory, if records contain it.
     pub path: Option<String>,
     pub dir: String,
     pub sessions: usize,
@@ -125,37 +167,37 @@ pub struct ResumeDigest {
     pub point: Box<str>,
     /// The point, climbed to the nearest user or assistant record.
     pub leaf: Box<str>,
-    pub reason: Reason,
+    pub reason: ResumeReason,
     /// When the point was written; `None`: the record has no time.
     pub time: Option<Time>,
     /// The line of the record that decided.
     pub line: u32,
     /// The rule that was requested, and the era of the client.
-    pub rule: Rule,
-    pub era: Era,
+    pub rule: ResumeRule,
+    pub era: ClientEra,
     /// Where clients of other eras (by another rule: of any era) would continue instead.
-    pub otherwise: Vec<(Era, Box<str>)>,
+    pub otherwise: Vec<(ClientEra, Box<str>)>,
 }
 
 /// A node whose parent is in another file, or nowhere.
 #[derive(Clone, Debug, Encode, Decode)]
-pub struct Missing {
-    pub parent: Name,
-    /// The defect if no session has the parent; a compaction whose past is gone is none.
+pub struct MissingParent {
+    pub parent: RecordUuid,
+    /// The defect if no session has the parent; a compaction whose past was deleted is none.
     pub defect: Option<Defect>,
     /// Its position in the chain.
-    pub place: u32,
+    pub position: u32,
 }
 
-/// Forks and leaves by parent links alone, sidechains left out.
+/// Forks and leaves by parent links only, without sidechains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Raw {
+pub struct RawBranching {
     pub roots: u32,
     pub forks: u32,
     pub leaves: u32,
     /// Children of all raw forks together, and of the one with most.
-    pub ways: u32,
-    pub most_ways: u32,
+    pub branches: u32,
+    pub most_branches: u32,
 }
 
 /// One conversation in short.
@@ -163,8 +205,8 @@ pub struct Raw {
 pub struct ConversationDigest {
     pub leaf: Box<str>,
     /// The position in the chain of the very last record, which may come after the leaf.
-    pub place: u32,
-    pub status: Status,
+    pub position: u32,
+    pub status: BranchStatus,
     pub resumes: bool,
     pub draft: bool,
     pub fork_point: Option<Box<str>>,
@@ -175,26 +217,26 @@ pub struct ConversationDigest {
     pub last_active: Option<Time>,
     /// The first prompt since the fork it was left at.
     pub first_prompt: Option<Box<str>>,
-    /// The prompt that a branch without prompts of its own replies to: a retry, or what was interrupted.
+    /// The prompt that a branch without its own prompt replies to: a retry or an interrupted reply.
     pub answered_prompt: Option<Box<str>>,
 }
 
 /// The uuids of a session's nodes and their links, and nothing else.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub struct Chain {
-    pub names: Vec<Name>,
+pub struct UuidChain {
+    pub uuids: Vec<RecordUuid>,
     /// The position of each node's parent; `u32::MAX` for none in this file.
     pub parents: Vec<u32>,
     /// When each was written, in seconds since 1970; 0: the record has no time.
     pub times: Vec<u32>,
     /// The original uuids of merged nodes, by position.
-    pub merged: Vec<(u32, Name)>,
+    pub merged: Vec<(u32, RecordUuid)>,
 }
 
-impl Chain {
+impl UuidChain {
     /// Returns the uuids that identify the content of a path: for merged nodes the original ones.
-    pub fn original_names(&self) -> Cow<'_, [Name]> {
-        let mut names = Cow::Borrowed(&self.names[..]);
+    pub fn original_uuids(&self) -> Cow<'_, [RecordUuid]> {
+        let mut names = Cow::Borrowed(&self.uuids[..]);
         for (place, origin) in &self.merged {
             names.to_mut()[*place as usize] = *origin;
         }
@@ -202,67 +244,67 @@ impl Chain {
     }
 
     /// Walks from a position up to its root.
-    pub fn up(&self, place: u32) -> impl Iterator<Item = u32> {
+    pub fn positions_up(&self, place: u32) -> impl Iterator<Item = u32> {
         std::iter::successors(Some(place), |place| {
             self.parents.get(*place as usize).copied().filter(|parent| *parent != u32::MAX)
         })
     }
 }
 
-impl Digest {
+impl SessionDigest {
     /// Returns what shortens the uuids of the session's nodes.
     pub fn short_uuids(&self) -> ShortUuids {
-        ShortUuids::new(self.chain.names.iter().copied())
+        ShortUuids::new(self.chain.uuids.iter().copied())
     }
 
     /// Sums up a session.
     pub fn new(history: &History) -> Self {
-        let (told, places) = tell(history);
-        let spell = |id: NodeId| spelling(history, id);
+        let (told, places) = digest_conversations(history);
+        let spell = |id: NodeId| uuid_or_number(history, id);
         Self {
-            by_type: by_type(history, |_| true),
-            unknown_types: by_type(history, |kind| !kind.is_known()),
+            by_type: count_by_type(history, |_| true),
+            unknown_types: count_by_type(history, |kind| !kind.is_known()),
             artefacts: history.branches.artefacts.iter().map(|(kind, n)| (*kind, *n)).collect(),
-            raw: raw(history),
+            raw: count_raw_branching(history),
             resume: resume_digest(history, &spell),
-            inline_agents: match history.lane().has(true) {
+            inline_agents: match history.main_chain().includes(true) {
                 true => 0,
                 false => inline_agents(history).len() as u32,
             },
-            defects: defects(history),
-            unpaired: unpaired(history),
-            undated: undated(history),
-            missing: missing(history, &places),
+            defects: collect_defects(history),
+            unpaired_tools: find_unpaired_tools(history),
+            undated_messages: find_undated_messages(history),
+            missing_parents: find_missing_parents(history, &places),
             ..told
         }
     }
 
     /// Returns the number of records that could be read from whole lines.
-    pub fn records(&self) -> u64 {
+    pub fn readable_records(&self) -> u64 {
         self.counts.known + self.counts.unknown
     }
 }
 
 /// Summarizes the conversations and their titles; also returns the position of each record in the
 /// chain.
-fn tell(history: &History) -> (Digest, Vec<u32>) {
-    let History { session, tree, folds, branches, .. } = history;
-    let lane = history.lane();
-    let (chain, places) = chain(history);
-    let place = |id: NodeId| places[tree.first(id).0 as usize];
-    let spell = |id: NodeId| spelling(history, id);
+fn digest_conversations(history: &History) -> (SessionDigest, Vec<u32>) {
+    let History { session, record_tree: tree, message_tree, branches, .. } = history;
+    let main_chain = history.main_chain();
+    let (chain, places) = build_chain(history);
+    let place = |id: NodeId| places[tree.first_copy(id).0 as usize];
+    let spell = |id: NodeId| uuid_or_number(history, id);
     let words = |id: NodeId| {
-        let words = session.words(id).map(|words| one_line(&label_text(words)))?;
+        let words = session.preview_text(id).map(|words| one_line(&label_text(words)))?;
         (!words.is_empty()).then_some(words)
     };
     let conversations = branches
         .conversations
         .iter()
         .map(|conversation| {
-            let fork = conversation.fork.map(|fork| &branches.forks[fork]);
+            let fork = conversation.fork_index.map(|fork| &branches.forks[fork]);
             ConversationDigest {
                 leaf: spell(conversation.leaf),
-                place: place(history.tip(conversation)),
+                position: place(history.last_record(conversation)),
                 status: conversation.status,
                 resumes: conversation.resumes,
                 draft: conversation.draft,
@@ -284,32 +326,44 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
     for fork in &branches.forks {
         *forks.entry(fork.kind).or_default() += 1;
     }
-    let resuming = branches.main();
+    let resuming = branches.main_conversation();
     let (mut messages, mut days) = (0, BTreeMap::new());
-    for (_, fold) in folds.iter() {
-        if lane.has(fold.sidechain) && fold.voice.is_displayable() && !fold.again {
+    for (_, message) in message_tree.iter() {
+        if main_chain.includes(message.sidechain)
+            && message.role.is_displayable()
+            && !message.continues_earlier
+        {
             messages += 1;
-            if let Some(time) = session.record(fold.head).time {
-                *days.entry(time.day()).or_default() += 1;
+            if let Some(time) = session.record(message.head).time {
+                *days.entry(time.day_number()).or_default() += 1;
             }
         }
     }
-    let told = Digest {
-        class: history.class(),
-        agent_class: AgentClass::of(session),
+    let told = SessionDigest {
+        class: history.session_class(),
+        agent_class: AgentClass::of_session(session),
         facts: session.facts().clone(),
-        counts: session.counts(),
+        counts: session.line_counts(),
         by_type: BTreeMap::new(),
         unknown_types: BTreeMap::new(),
         messages,
         days,
         forks,
-        ways: branches.forks.iter().map(|fork| fork.ways.len() as u32).sum(),
-        most_ways: branches.forks.iter().map(|fork| fork.ways.len() as u32).max().unwrap_or(0),
+        branches: branches.forks.iter().map(|fork| fork.branches.len() as u32).sum(),
+        most_branches: branches
+            .forks
+            .iter()
+            .map(|fork| fork.branches.len() as u32)
+            .max()
+            .unwrap_or(0),
         artefacts: BTreeMap::new(),
-        drafts: branches.forks.iter().flat_map(|fork| &fork.ways).filter(|way| way.draft).count()
-            as u32,
-        raw: Raw::default(),
+        drafts: branches
+            .forks
+            .iter()
+            .flat_map(|fork| &fork.branches)
+            .filter(|branch| branch.draft)
+            .count() as u32,
+        raw: RawBranching::default(),
         conversations,
         resume: None,
         given_title: history.given_title().map(one_line),
@@ -321,19 +375,19 @@ fn tell(history: &History) -> (Digest, Vec<u32>) {
         summaries: session.summaries().map(|(text, leaf)| (one_line(text), leaf)).collect(),
         agents: session.agent_results().iter().map(|(_, agent)| agent.clone()).collect(),
         inline_agents: 0,
-        repeated_names: tree.repeated_names(),
+        repeated_uuids: tree.repeated_uuids(),
         defects: Vec::new(),
-        unpaired: Vec::new(),
-        undated: Vec::new(),
-        missing: Vec::new(),
+        unpaired_tools: Vec::new(),
+        undated_messages: Vec::new(),
+        missing_parents: Vec::new(),
         cleared_at: cleared_at(session),
-        pull_requests: pull_requests(session),
+        pull_requests: distinct_pull_requests(session),
         chain,
     };
     (told, places)
 }
 
-fn pull_requests(session: &Session) -> Vec<PullRequest> {
+fn distinct_pull_requests(session: &Session) -> Vec<PullRequest> {
     let mut requests: Vec<PullRequest> = Vec::new();
     for (_, request) in session.pull_requests() {
         if !requests.contains(request) {
@@ -344,48 +398,51 @@ fn pull_requests(session: &Session) -> Vec<PullRequest> {
 }
 
 /// Returns when `/clear` was typed, if the session begins with it.
-fn cleared_at(session: &Session) -> Option<Time> {
-    let is_said = |record: &Record| !matches!(record.voice, Voice::Meta | Voice::Decoration);
+pub fn cleared_at(session: &Session) -> Option<Time> {
+    let is_said =
+        |record: &Record| !matches!(record.role, RecordRole::Meta | RecordRole::Decoration);
     let (id, first) = session.nodes().find(|(_, record)| is_said(record))?;
-    match session.words(id).map(said) {
-        Some(Said::Command { name: "/clear", .. }) if first.voice == Voice::Command => first.time,
+    match session.preview_text(id).map(classify_user_text) {
+        Some(UserText::Command { name: "/clear", .. }) if first.role == RecordRole::Command => {
+            first.time
+        }
         _ => None,
     }
 }
 
-fn spelling(history: &History, id: NodeId) -> Box<str> {
-    let name = history.session.record(id).name;
-    name.map_or_else(|| id.0.to_string(), |name| history.session.spell(name)).into()
+fn uuid_or_number(history: &History, id: NodeId) -> Box<str> {
+    let name = history.session.record(id).uuid;
+    name.map_or_else(|| id.0.to_string(), |name| history.session.uuid_text(name)).into()
 }
 
-fn defects(history: &History) -> Vec<Defect> {
+fn collect_defects(history: &History) -> Vec<Defect> {
     let session = &history.session;
-    let damaged = session.defects().iter().cloned().chain(session.torn());
-    damaged.chain(history.tree.defects().iter().cloned()).collect()
+    let damaged = session.defects().iter().cloned().chain(session.torn_line_defect());
+    damaged.chain(history.record_tree.defects().iter().cloned()).collect()
 }
 
 impl ResumeDigest {
     /// Describes the rule that chose the point.
-    pub fn by(&self) -> String {
+    pub fn rule_text(&self) -> String {
         match self.rule {
-            Rule::Client => self.era.to_string(),
-            Rule::Summary => "readers that follow the last summary".to_owned(),
-            Rule::Newest => "readers that follow the newest timestamp".to_owned(),
-            Rule::FileOrder => "readers that follow the last record".to_owned(),
+            ResumeRule::Client => self.era.to_string(),
+            ResumeRule::Summary => "readers that follow the last summary".to_owned(),
+            ResumeRule::Newest => "readers that follow the newest timestamp".to_owned(),
+            ResumeRule::FileOrder => "readers that follow the last record".to_owned(),
         }
     }
 }
 
 /// Summarizes the resume point of a session.
-pub fn resume_of(history: &History) -> Option<ResumeDigest> {
-    resume_digest(history, &|id| spelling(history, id))
+pub fn digest_resume_point(history: &History) -> Option<ResumeDigest> {
+    resume_digest(history, &|id| uuid_or_number(history, id))
 }
 
 fn resume_digest(history: &History, spell: &dyn Fn(NodeId) -> Box<str>) -> Option<ResumeDigest> {
-    let History { session, tree, branches, .. } = history;
+    let History { session, record_tree: tree, branches, .. } = history;
     let resume = branches.resume?;
-    let era = Era::of(session);
-    let asked = branches.rule != Rule::Client;
+    let era = ClientEra::of_session(session);
+    let asked = branches.rule != ResumeRule::Client;
     Some(ResumeDigest {
         point: spell(resume.point),
         leaf: spell(resume.leaf),
@@ -394,10 +451,10 @@ fn resume_digest(history: &History, spell: &dyn Fn(NodeId) -> Box<str>) -> Optio
         line: session.record(resume.decided_by).line,
         rule: branches.rule,
         era,
-        otherwise: Era::ALL
+        otherwise: ClientEra::ALL
             .into_iter()
             .filter(|other| asked || *other != era)
-            .filter_map(|other| Some((other, resume_in(session, tree, other)?.leaf)))
+            .filter_map(|other| Some((other, resume_point_in_era(session, tree, other)?.leaf)))
             .filter(|(_, leaf)| *leaf != resume.leaf)
             .map(|(other, leaf)| (other, spell(leaf)))
             .collect(),
@@ -416,21 +473,22 @@ pub fn one_line(text: &str) -> Box<str> {
     line.into()
 }
 
-fn chain(history: &History) -> (Chain, Vec<u32>) {
-    let History { session, tree, .. } = history;
-    let lane = history.lane();
-    let mut chain = Chain::default();
+fn build_chain(history: &History) -> (UuidChain, Vec<u32>) {
+    let History { session, record_tree: tree, .. } = history;
+    let main_chain = history.main_chain();
+    let mut chain = UuidChain::default();
     let mut places = vec![u32::MAX; session.records().len()];
     for (id, record) in session.nodes() {
-        if tree.is_first(id)
-            && lane.has(record.sidechain)
-            && let Some(name) = record.name
+        if tree.is_first_copy(id)
+            && main_chain.includes(record.sidechain)
+            && let Some(name) = record.uuid
         {
-            places[id.0 as usize] = chain.names.len() as u32;
+            places[id.0 as usize] = chain.uuids.len() as u32;
             // A version is not the record that its uuid first named, so it gets another uuid here.
-            let own = if tree.is_version(id, name) { name.version(record) } else { name };
-            chain.names.push(own);
-            let seconds = record.time.map_or(0, |time| time.millis() / 1000);
+            let own =
+                if tree.is_version(session, id, name) { name.version_uuid(record) } else { name };
+            chain.uuids.push(own);
+            let seconds = record.time.map_or(0, |time| time.as_millis() / 1000);
             chain.times.push(u32::try_from(seconds).unwrap_or_default());
         }
     }
@@ -440,74 +498,77 @@ fn chain(history: &History) -> (Chain, Vec<u32>) {
             chain.parents.push(parent);
         }
     }
-    let merged = session.merged().iter().map(|(id, origin)| (places[id.index()], *origin));
+    let merged = session.merged_records().iter().map(|(id, origin)| (places[id.index()], *origin));
     chain.merged = merged.filter(|(place, _)| *place != u32::MAX).collect();
     (chain, places)
 }
 
-fn missing(history: &History, places: &[u32]) -> Vec<Missing> {
-    let History { session, tree, .. } = history;
+fn find_missing_parents(history: &History, places: &[u32]) -> Vec<MissingParent> {
+    let History { session, record_tree: tree, .. } = history;
     let orphans: BTreeMap<u64, Defect> =
-        tree.orphans(session, |_| false).map(|defect| (defect.at, defect)).collect();
-    tree.missing()
+        tree.orphan_defects(session, |_| false).map(|defect| (defect.offset, defect)).collect();
+    tree.missing_parents()
         .iter()
-        .map(|(id, parent)| Missing {
+        .map(|(id, parent)| MissingParent {
             parent: *parent,
-            defect: orphans.get(&session.record(*id).span.at).cloned(),
-            place: places[id.0 as usize],
+            defect: orphans.get(&session.record(*id).span.offset).cloned(),
+            position: places[id.0 as usize],
         })
         .collect()
 }
 
 /// Finds tool calls and results without a counterpart. The last message of the conversation that
 /// resumes and the last message of a sub-agent are skipped, because they may still be in progress.
-fn unpaired(history: &History) -> Vec<Defect> {
-    let History { session, tree, folds, branches, .. } = history;
-    let mut calls: FxHashMap<Key, NodeId> = FxHashMap::default();
-    let mut results: FxHashMap<Key, NodeId> = FxHashMap::default();
-    for (id, record) in session.nodes().filter(|(id, _)| tree.is_first(*id)) {
-        let ids = if record.voice == Voice::ToolResult { &mut results } else { &mut calls };
+fn find_unpaired_tools(history: &History) -> Vec<Defect> {
+    let History { session, record_tree: tree, message_tree, branches, .. } = history;
+    let mut calls: FxHashMap<IdHash, NodeId> = FxHashMap::default();
+    let mut results: FxHashMap<IdHash, NodeId> = FxHashMap::default();
+    for (id, record) in session.nodes().filter(|(id, _)| tree.is_first_copy(*id)) {
+        let ids = if record.role == RecordRole::ToolResult { &mut results } else { &mut calls };
         ids.extend(session.tool_ids(record).iter().map(|tool| (*tool, id)));
     }
-    let at_work = branches.resume.and_then(|resume| folds.of(resume.leaf));
+    let at_work = branches.resume.and_then(|resume| message_tree.message_of(resume.leaf));
     let is_at_work = |id: NodeId| {
-        let fold = folds.of(id);
-        let ends = |fold| folds.speaking_children(fold).next().is_none();
-        fold == at_work || fold.is_some_and(|id| folds.fold(id).sidechain && ends(id))
+        let message = message_tree.message_of(id);
+        let ends = |message| message_tree.dialogue_children(message).next().is_none();
+        message == at_work
+            || message.is_some_and(|id| message_tree.message(id).sidechain && ends(id))
     };
     let open = calls.iter().filter(|(tool, id)| !results.contains_key(tool) && !is_at_work(**id));
     let stray = results.iter().filter(|(tool, _)| !calls.contains_key(tool));
     let defect = |id: &NodeId, kind| {
         let record = session.record(*id);
-        Defect { at: record.span.at, line: record.line, kind }
+        Defect { offset: record.span.offset, line: record.line, kind }
     };
     let mut unpaired: Vec<Defect> = open
         .map(|(_, id)| defect(id, DefectKind::UnansweredTool))
         .chain(stray.map(|(_, id)| defect(id, DefectKind::StrayResult)))
         .collect();
-    unpaired.sort_by_key(|defect| (defect.line, defect.kind.word()));
+    unpaired.sort_by_key(|defect| (defect.line, defect.kind.as_str()));
     unpaired
 }
 
 /// Finds the messages that the rule by dates passes over because they have none.
 ///
 /// Only in files of clients that resume by dates, and only what was written after the resume point.
-fn undated(history: &History) -> Vec<Defect> {
-    let History { session, tree, branches, .. } = history;
-    let Some(resume) = branches.resume.filter(|_| Era::of(session) == Era::Timestamp) else {
+fn find_undated_messages(history: &History) -> Vec<Defect> {
+    let History { session, record_tree: tree, branches, .. } = history;
+    let Some(resume) =
+        branches.resume.filter(|_| ClientEra::of_session(session) == ClientEra::Timestamp)
+    else {
         return Vec::new();
     };
-    let lane = history.lane();
+    let main_chain = history.main_chain();
     let is_passed_over = |(id, record): &(NodeId, &Record)| {
         *id > resume.point
             && record.time.is_none()
-            && record.voice.is_displayable()
-            && lane.has(record.sidechain)
-            && tree.is_first(*id)
+            && record.role.is_displayable()
+            && main_chain.includes(record.sidechain)
+            && tree.is_first_copy(*id)
     };
     let undated = session.nodes().filter(is_passed_over);
     let defect = |record: &Record| Defect {
-        at: record.span.at,
+        offset: record.span.offset,
         line: record.line,
         kind: DefectKind::MissingDate,
     };
@@ -520,54 +581,58 @@ pub fn future_dates(session: &Session, now: Time) -> Vec<Defect> {
     dated
         .filter(|(_, time)| *time > now)
         .map(|(record, time)| Defect {
-            at: record.span.at,
+            offset: record.span.offset,
             line: record.line,
             kind: DefectKind::FutureDate { time },
         })
         .collect()
 }
 
-fn by_type(history: &History, wanted: impl Fn(Kind) -> bool) -> BTreeMap<Box<str>, u32> {
+fn count_by_type(
+    history: &History,
+    wanted: impl Fn(RecordKind) -> bool,
+) -> BTreeMap<Box<str>, u32> {
     let session = &history.session;
-    let mut counts: BTreeMap<Kind, u32> = BTreeMap::new();
+    let mut counts: BTreeMap<RecordKind, u32> = BTreeMap::new();
     let mut by_type = BTreeMap::new();
     for (id, record) in (0..).map(NodeId).zip(session.records()) {
         if record.recovered || !wanted(record.kind) {
             continue;
         }
-        match session.odd_type(id) {
+        match session.raw_type(id) {
             Some(name) => *by_type.entry(name.into()).or_default() += 1,
             None => *counts.entry(record.kind).or_default() += 1,
         }
     }
-    by_type.extend(counts.into_iter().map(|(kind, count)| (kind.word().into(), count)));
+    by_type.extend(counts.into_iter().map(|(kind, count)| (kind.as_str().into(), count)));
     by_type
 }
 
-/// Counts what parent links alone would call forks and leaves (R21).
-fn raw(history: &History) -> Raw {
-    let History { session, tree, .. } = history;
-    let lane = history.lane();
+/// Counts forks and leaves by parent links only (R21).
+fn count_raw_branching(history: &History) -> RawBranching {
+    let History { session, record_tree: tree, .. } = history;
+    let main_chain = history.main_chain();
     let counts = |id: NodeId, record: &Record| {
-        lane.has(record.sidechain)
-            && tree.is_first(id)
+        main_chain.includes(record.sidechain)
+            && tree.is_first_copy(id)
             && !(record.recovered && tree.children(id).is_empty())
     };
-    let mut raw = Raw::default();
+    let mut raw = RawBranching::default();
     for (id, _) in session.nodes().filter(|(id, record)| counts(*id, record)) {
         let children = tree
             .children(id)
             .iter()
             .filter(|child| counts(**child, session.record(**child)))
             .count() as u32;
-        let in_lane =
-            tree.parent(id).is_some_and(|parent| lane.has(session.record(parent).sidechain));
+        let in_lane = tree
+            .parent(id)
+            .is_some_and(|parent| main_chain.includes(session.record(parent).sidechain));
         raw.roots += u32::from(!in_lane);
         raw.leaves += u32::from(children == 0);
         if children > 1 {
             raw.forks += 1;
-            raw.ways += children;
-            raw.most_ways = raw.most_ways.max(children);
+            raw.branches += children;
+            raw.most_branches = raw.most_branches.max(children);
         }
     }
     raw

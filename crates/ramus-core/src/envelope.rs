@@ -1,15 +1,15 @@
 //! Scans one line once for every field that the tree needs.
 
-use crate::cursor::{Broken, Cursor};
-use crate::name::fingerprint;
-use crate::record::{Kind, Voice};
+use crate::cursor::{BrokenJson, JsonCursor};
+use crate::ids::fingerprint;
+use crate::record::{RecordKind, RecordRole};
 
 /// What one walk over a line finds. Strings are raw: escapes are not resolved.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Envelope<'a> {
     /// The size of the object in bytes; the rest of the line is something else.
     pub(crate) len: usize,
-    pub(crate) kind_name: Option<&'a [u8]>,
+    pub(crate) type_name: Option<&'a [u8]>,
     pub(crate) uuid: Option<&'a [u8]>,
     pub(crate) parent: Option<&'a [u8]>,
     pub(crate) has_parent_key: bool,
@@ -25,10 +25,10 @@ pub(crate) struct Envelope<'a> {
     pub(crate) cwd: Option<&'a [u8]>,
     pub(crate) git_branch: Option<&'a [u8]>,
     pub(crate) agent_id: Option<&'a [u8]>,
-    pub(crate) source: Option<&'a [u8]>,
-    pub(crate) forked_from: Option<Origin<'a>>,
+    pub(crate) source_uuid: Option<&'a [u8]>,
+    pub(crate) forked_from: Option<CopyOrigin<'a>>,
     /// The session and record that a merge copied; a summary of several records names several.
-    pub(crate) merged_from: Vec<Origin<'a>>,
+    pub(crate) merged_from: Vec<CopyOrigin<'a>>,
     pub(crate) origin: Option<&'a [u8]>,
     pub(crate) message_id: Option<&'a [u8]>,
     pub(crate) model: Option<&'a [u8]>,
@@ -57,8 +57,8 @@ pub(crate) struct Envelope<'a> {
     /// `toolUseResult.agentId`.
     pub(crate) result_agent: Option<&'a [u8]>,
     /// `summary`, `customTitle`, `aiTitle`, `lastPrompt`.
-    pub(crate) note: Option<&'a [u8]>,
-    pub(crate) leaf: Leaf<'a>,
+    pub(crate) note_text: Option<&'a [u8]>,
+    pub(crate) leaf: LeafField<'a>,
     pub(crate) explicit: bool,
     /// `prNumber` (unread), `prUrl` and `prRepository`.
     pub(crate) pr_number: Option<&'a [u8]>,
@@ -66,16 +66,16 @@ pub(crate) struct Envelope<'a> {
     pub(crate) pr_repository: Option<&'a [u8]>,
     pub(crate) attachment: Option<&'a [u8]>,
     pub(crate) command_mode: Option<&'a [u8]>,
-    pub(crate) content: u64,
+    pub(crate) content_hash: u64,
     /// Fingerprints of the blocks of a message that has no id: what a person sent.
-    pub(crate) parts: Vec<u64>,
+    pub(crate) part_hashes: Vec<u64>,
     /// The records that a compaction preserves; `None`: all of them.
     pub(crate) preserved: Option<Vec<&'a [u8]>>,
 }
 
 /// `leafUuid` of a summary or a last-prompt record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Leaf<'a> {
+pub(crate) enum LeafField<'a> {
     #[default]
     Absent,
     Null,
@@ -83,82 +83,82 @@ pub(crate) enum Leaf<'a> {
 }
 
 /// Walks the object at the start of `bytes`.
-pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
+pub(crate) fn scan_envelope(bytes: &[u8]) -> Result<Envelope<'_>, BrokenJson> {
     let mut found = Envelope::default();
-    let mut cursor = Cursor::new(bytes, 0);
-    if cursor.peek() != Some(b'{') {
+    let mut cursor = JsonCursor::new(bytes, 0);
+    if cursor.peek_byte() != Some(b'{') {
         // A number, a string or an array is valid JSON too, although not a known record.
-        cursor.skip()?;
-        found.len = cursor.pos();
+        cursor.skip_value()?;
+        found.len = cursor.position();
         return Ok(found);
     }
     let mut content = None;
-    cursor.object(|c, key| {
+    cursor.walk_object(|c, key| {
         match key {
-            b"type" => found.kind_name = c.string_or_skip()?,
-            b"uuid" => found.uuid = c.string_or_skip()?,
+            b"type" => found.type_name = c.read_string_or_skip()?,
+            b"uuid" => found.uuid = c.read_string_or_skip()?,
             b"parentUuid" => {
                 found.has_parent_key = true;
-                found.parent = c.string_or_skip()?;
+                found.parent = c.read_string_or_skip()?;
             }
-            b"logicalParentUuid" => found.logical_parent = c.string_or_skip()?,
-            b"timestamp" => found.timestamp = c.string_or_skip()?,
-            b"isSidechain" => found.sidechain = c.is_true()?,
-            b"isMeta" => found.meta = c.is_true()?,
-            b"isCompactSummary" => found.compact_summary = c.is_true()?,
-            b"isApiErrorMessage" => found.api_error = c.is_true()?,
-            b"subtype" => found.subtype = c.string_or_skip()?,
-            b"sessionId" => found.session_id = c.string_or_skip()?,
-            b"version" => found.version = c.string_or_skip()?,
-            b"cwd" => found.cwd = c.string_or_skip()?,
-            b"gitBranch" => found.git_branch = c.string_or_skip()?,
-            b"agentId" => found.agent_id = c.string_or_skip()?,
-            b"sourceToolAssistantUUID" => found.source = c.string_or_skip()?,
-            b"forkedFrom" => found.forked_from = origin(c)?,
-            b"mergedFrom" => match c.peek() {
-                Some(b'[') => c.array(|c| {
-                    found.merged_from.extend(origin(c)?);
+            b"logicalParentUuid" => found.logical_parent = c.read_string_or_skip()?,
+            b"timestamp" => found.timestamp = c.read_string_or_skip()?,
+            b"isSidechain" => found.sidechain = c.read_flag()?,
+            b"isMeta" => found.meta = c.read_flag()?,
+            b"isCompactSummary" => found.compact_summary = c.read_flag()?,
+            b"isApiErrorMessage" => found.api_error = c.read_flag()?,
+            b"subtype" => found.subtype = c.read_string_or_skip()?,
+            b"sessionId" => found.session_id = c.read_string_or_skip()?,
+            b"version" => found.version = c.read_string_or_skip()?,
+            b"cwd" => found.cwd = c.read_string_or_skip()?,
+            b"gitBranch" => found.git_branch = c.read_string_or_skip()?,
+            b"agentId" => found.agent_id = c.read_string_or_skip()?,
+            b"sourceToolAssistantUUID" => found.source_uuid = c.read_string_or_skip()?,
+            b"forkedFrom" => found.forked_from = scan_origin(c)?,
+            b"mergedFrom" => match c.peek_byte() {
+                Some(b'[') => c.walk_array(|c| {
+                    found.merged_from.extend(scan_origin(c)?);
                     Ok(())
                 })?,
-                _ => found.merged_from.extend(origin(c)?),
+                _ => found.merged_from.extend(scan_origin(c)?),
             },
-            b"origin" => found.origin = member(c, b"kind")?,
+            b"origin" => found.origin = string_member(c, b"kind")?,
             b"message" => {
-                c.peek();
-                let start = c.pos();
-                message(c, &mut found)?;
-                content = Some(c.since(start));
+                c.peek_byte();
+                let start = c.position();
+                scan_message(c, &mut found)?;
+                content = Some(c.slice_from(start));
             }
-            b"requestId" => found.request_id = c.string_or_skip()?,
+            b"requestId" => found.request_id = c.read_string_or_skip()?,
             // The oldest records have these next to the message.
-            b"usage" => found.usage = Some(raw(c)?),
-            b"costUSD" | b"costUsd" => found.cost = Some(raw(c)?),
-            b"model" if found.model.is_none() => found.model = c.string_or_skip()?,
-            b"compactMetadata" => found.preserved = preserved(c)?,
-            b"toolUseResult" => found.result_agent = member(c, b"agentId")?,
-            b"attachment" => attachment(c, &mut found)?,
+            b"usage" => found.usage = Some(raw_value(c)?),
+            b"costUSD" | b"costUsd" => found.cost = Some(raw_value(c)?),
+            b"model" if found.model.is_none() => found.model = c.read_string_or_skip()?,
+            b"compactMetadata" => found.preserved = scan_preserved(c)?,
+            b"toolUseResult" => found.result_agent = string_member(c, b"agentId")?,
+            b"attachment" => scan_attachment(c, &mut found)?,
             b"content" => {
                 // `system` records carry their text here.
-                if let Some(text) = c.string_or_skip()? {
+                if let Some(text) = c.read_string_or_skip()? {
                     found.text.get_or_insert(text);
                 }
             }
             b"summary" | b"customTitle" | b"aiTitle" | b"lastPrompt" => {
-                found.note = c.string_or_skip()?;
+                found.note_text = c.read_string_or_skip()?;
             }
             b"leafUuid" => {
-                found.leaf = c.string_or_skip()?.map_or(Leaf::Null, Leaf::Named);
+                found.leaf = c.read_string_or_skip()?.map_or(LeafField::Null, LeafField::Named);
             }
-            b"explicit" => found.explicit = c.is_true()?,
-            b"prNumber" => found.pr_number = Some(raw(c)?),
-            b"prUrl" => found.pr_url = c.string_or_skip()?,
-            b"prRepository" => found.pr_repository = c.string_or_skip()?,
-            _ => c.skip()?,
+            b"explicit" => found.explicit = c.read_flag()?,
+            b"prNumber" => found.pr_number = Some(raw_value(c)?),
+            b"prUrl" => found.pr_url = c.read_string_or_skip()?,
+            b"prRepository" => found.pr_repository = c.read_string_or_skip()?,
+            _ => c.skip_value()?,
         }
         Ok(())
     })?;
-    found.len = cursor.pos();
-    found.content = match found.parts[..] {
+    found.len = cursor.position();
+    found.content_hash = match found.part_hashes[..] {
         // The client writes one text as a string or as a list of one block, and changes its mind
         // when it writes a turn again: both are the same content.
         [only] if !found.has_tool_result => only,
@@ -167,132 +167,142 @@ pub(crate) fn scan(bytes: &[u8]) -> Result<Envelope<'_>, Broken> {
     Ok(found)
 }
 
-impl Envelope<'_> {
-    pub(crate) fn kind(&self) -> Kind {
-        let kind = self.kind_name.map_or(Kind::Unknown, Kind::from_type);
+impl<'a> Envelope<'a> {
+    /// Returns the record that this one follows: `parentUuid`, or, for a compaction, which has none,
+    /// `logicalParentUuid` (the compaction rule, R7).
+    pub(crate) fn parent_or_logical_parent(&self) -> Option<&'a [u8]> {
+        self.parent.or(self.logical_parent)
+    }
+
+    pub(crate) fn record_kind(&self) -> RecordKind {
+        let kind = self.type_name.map_or(RecordKind::Unknown, RecordKind::from_type);
         match kind {
-            Kind::Unknown if self.uuid.is_some() && self.has_parent_key => Kind::UnknownNode,
+            RecordKind::Unknown if self.uuid.is_some() && self.has_parent_key => {
+                RecordKind::UnknownNode
+            }
             _ => kind,
         }
     }
 
-    pub(crate) fn voice(&self, kind: Kind) -> Voice {
+    pub(crate) fn record_role(&self, kind: RecordKind) -> RecordRole {
         match kind {
-            Kind::User => self.user_voice(),
-            Kind::Assistant if self.api_error || self.model == Some(b"<synthetic>") => {
-                Voice::Synthetic
+            RecordKind::User => self.user_role(),
+            RecordKind::Assistant if self.api_error || self.model == Some(b"<synthetic>") => {
+                RecordRole::Synthetic
             }
-            Kind::Assistant | Kind::ToolUse => Voice::Answer,
-            Kind::ToolResult => Voice::ToolResult,
-            Kind::System if self.subtype == Some(b"compact_boundary") => Voice::Boundary,
-            Kind::System if self.subtype == Some(b"local_command") => {
-                match self.text.map(wrapped) {
-                    Some(Voice::CommandOutput) => Voice::CommandOutput,
-                    _ => Voice::Command,
+            RecordKind::Assistant | RecordKind::ToolUse => RecordRole::Reply,
+            RecordKind::ToolResult => RecordRole::ToolResult,
+            RecordKind::System if self.subtype == Some(b"compact_boundary") => {
+                RecordRole::CompactBoundary
+            }
+            RecordKind::System if self.subtype == Some(b"local_command") => {
+                match self.text.map(role_of_text) {
+                    Some(RecordRole::CommandOutput) => RecordRole::CommandOutput,
+                    _ => RecordRole::Command,
                 }
             }
-            Kind::Attachment if self.attachment == Some(b"queued_command") => {
+            RecordKind::Attachment if self.attachment == Some(b"queued_command") => {
                 match self.command_mode {
-                    Some(b"task-notification") => Voice::Notification,
-                    _ => Voice::Queued,
+                    Some(b"task-notification") => RecordRole::Notification,
+                    _ => RecordRole::QueuedPrompt,
                 }
             }
-            _ => Voice::Decoration,
+            _ => RecordRole::Decoration,
         }
     }
 
-    fn user_voice(&self) -> Voice {
+    fn user_role(&self) -> RecordRole {
         if self.compact_summary {
-            return Voice::CompactSummary;
+            return RecordRole::CompactSummary;
         }
         if self.has_tool_result {
-            return Voice::ToolResult;
+            return RecordRole::ToolResult;
         }
         if self.meta {
-            return Voice::Meta;
+            return RecordRole::Meta;
         }
         if matches!(self.origin, Some(b"task-notification" | b"peer" | b"coordinator")) {
-            return Voice::Notification;
+            return RecordRole::Notification;
         }
         match self.text {
-            Some(text) => wrapped(text),
-            None if self.has_other_block => Voice::Prompt,
-            None => Voice::Meta,
+            Some(text) => role_of_text(text),
+            None if self.has_other_block => RecordRole::Prompt,
+            None => RecordRole::Meta,
         }
     }
 }
 
 /// Beginnings of text that was not typed by a person.
-const WRAPPERS: &[(&[u8], Voice)] = &[
-    (b"<command-name>", Voice::Command),
-    (b"<command-message>", Voice::Command),
-    (b"<command-args>", Voice::Command),
-    (b"<bash-input>", Voice::Command),
-    (b"<user-memory-input>", Voice::Command),
-    (b"<local-command-stdout>", Voice::CommandOutput),
-    (b"<local-command-stderr>", Voice::CommandOutput),
-    (b"<bash-stdout>", Voice::CommandOutput),
-    (b"<bash-stderr>", Voice::CommandOutput),
-    (b"<local-command-caveat>", Voice::Meta),
+const WRAPPERS: &[(&[u8], RecordRole)] = &[
+    (b"<command-name>", RecordRole::Command),
+    (b"<command-message>", RecordRole::Command),
+    (b"<command-args>", RecordRole::Command),
+    (b"<bash-input>", RecordRole::Command),
+    (b"<user-memory-input>", RecordRole::Command),
+    (b"<local-command-stdout>", RecordRole::CommandOutput),
+    (b"<local-command-stderr>", RecordRole::CommandOutput),
+    (b"<bash-stdout>", RecordRole::CommandOutput),
+    (b"<bash-stderr>", RecordRole::CommandOutput),
+    (b"<local-command-caveat>", RecordRole::Meta),
     (
         b"Caveat: The messages below were generated by the user while running local commands.",
-        Voice::Meta,
+        RecordRole::Meta,
     ),
-    (b"<user-prompt-submit-hook>", Voice::Meta),
-    (b"<session-start-hook>", Voice::Meta),
-    (b"<tick>", Voice::Meta),
-    (b"<goal>", Voice::Meta),
-    (b"<system-reminder>", Voice::Meta),
-    (b"<ide_", Voice::Meta),
-    (b"[Request interrupted by user", Voice::Interrupt),
+    (b"<user-prompt-submit-hook>", RecordRole::Meta),
+    (b"<session-start-hook>", RecordRole::Meta),
+    (b"<tick>", RecordRole::Meta),
+    (b"<goal>", RecordRole::Meta),
+    (b"<system-reminder>", RecordRole::Meta),
+    (b"<ide_", RecordRole::Meta),
+    (b"[Request interrupted by user", RecordRole::Interrupt),
     // Copies of a session lose the mark of a summary, and the first clients did not set it.
     (
         b"This session is being continued from a previous conversation that ran out of context.",
-        Voice::CompactSummary,
+        RecordRole::CompactSummary,
     ),
-    (b"<task-notification>", Voice::Notification),
-    (b"<teammate-message", Voice::Notification),
-    (b"<agent-message", Voice::Notification),
+    (b"<task-notification>", RecordRole::Notification),
+    (b"<teammate-message", RecordRole::Notification),
+    (b"<agent-message", RecordRole::Notification),
 ];
 
 /// The text of a record that means the empty output of a command.
 pub(crate) const NO_CONTENT: &[u8] = b"(no content)";
 
 /// Determines the role of a raw text by its beginning.
-fn wrapped(text: &[u8]) -> Voice {
-    let mut text = trim_start(text);
+fn role_of_text(text: &[u8]) -> RecordRole {
+    let mut text = trim_escaped_start(text);
     // Clients up to 1.0 wrote this for a command that printed nothing.
     if text == NO_CONTENT {
-        return Voice::CommandOutput;
+        return RecordRole::CommandOutput;
     }
     loop {
         if !matches!(text.first(), Some(b'<' | b'[' | b'C' | b'T')) {
-            return if text.is_empty() { Voice::Meta } else { Voice::Prompt };
+            return if text.is_empty() { RecordRole::Meta } else { RecordRole::Prompt };
         }
         match WRAPPERS.iter().find(|(opening, _)| text.starts_with(opening)) {
             // A reminder or an open file may come before what the person typed.
-            Some((_, Voice::Meta)) => match behind_wrapper(text) {
+            Some((_, RecordRole::Meta)) => match text_after_wrapper(text) {
                 Some(rest) if !rest.is_empty() => text = rest,
-                _ => return Voice::Meta,
+                _ => return RecordRole::Meta,
             },
-            Some((_, voice)) => return *voice,
-            None => return Voice::Prompt,
+            Some((_, role)) => return *role,
+            None => return RecordRole::Prompt,
         }
     }
 }
 
 /// Returns the text after the element that a text begins with.
-fn behind_wrapper(text: &[u8]) -> Option<&[u8]> {
+fn text_after_wrapper(text: &[u8]) -> Option<&[u8]> {
     let name_end =
         text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || b"<-_".contains(byte)))?;
     let name = text.get(1..name_end).filter(|_| text[0] == b'<')?;
     let closing = [b"</", name, b">"].concat();
     let end = memchr::memmem::find(text, &closing)? + closing.len();
-    Some(trim_start(&text[end..]))
+    Some(trim_escaped_start(&text[end..]))
 }
 
 /// Drops white space, also in its escaped forms.
-fn trim_start(mut text: &[u8]) -> &[u8] {
+fn trim_escaped_start(mut text: &[u8]) -> &[u8] {
     loop {
         text = text.trim_ascii_start();
         match text {
@@ -302,36 +312,36 @@ fn trim_start(mut text: &[u8]) -> &[u8] {
     }
 }
 
-fn message<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken> {
-    c.object(|c, key| {
+fn scan_message<'a>(c: &mut JsonCursor<'a>, found: &mut Envelope<'a>) -> Result<(), BrokenJson> {
+    c.walk_object(|c, key| {
         match key {
-            b"id" => found.message_id = c.string_or_skip()?,
-            b"model" => found.model = c.string_or_skip()?,
-            b"usage" => found.usage = Some(raw(c)?),
-            b"content" => match c.peek() {
+            b"id" => found.message_id = c.read_string_or_skip()?,
+            b"model" => found.model = c.read_string_or_skip()?,
+            b"usage" => found.usage = Some(raw_value(c)?),
+            b"content" => match c.peek_byte() {
                 Some(b'"') => {
-                    let text = c.string()?;
+                    let text = c.read_string()?;
                     found.text = Some(text);
-                    note_part(found, text);
+                    add_part_hash(found, text);
                 }
-                Some(b'[') => c.array(|c| block(c, found))?,
-                _ => c.skip()?,
+                Some(b'[') => c.walk_array(|c| scan_block(c, found))?,
+                _ => c.skip_value()?,
             },
-            _ => c.skip()?,
+            _ => c.skip_value()?,
         }
         Ok(())
     })
 }
 
 /// Adds the fingerprint of a block, if the message has no id; ids come before the content.
-fn note_part(found: &mut Envelope<'_>, bytes: &[u8]) {
+fn add_part_hash(found: &mut Envelope<'_>, bytes: &[u8]) {
     if found.message_id.is_none() {
-        found.parts.push(fingerprint(bytes));
+        found.part_hashes.push(fingerprint(bytes));
     }
 }
 
 #[derive(Default)]
-struct Block<'a> {
+struct BlockFields<'a> {
     kind: Option<&'a [u8]>,
     id: Option<&'a [u8]>,
     name: Option<&'a [u8]>,
@@ -343,30 +353,30 @@ struct Block<'a> {
     failed: bool,
 }
 
-fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken> {
-    let mut block = Block::default();
-    c.peek();
-    let start = c.pos();
-    c.object(|c, key| {
+fn scan_block<'a>(c: &mut JsonCursor<'a>, found: &mut Envelope<'a>) -> Result<(), BrokenJson> {
+    let mut block = BlockFields::default();
+    c.peek_byte();
+    let start = c.position();
+    c.walk_object(|c, key| {
         match key {
-            b"type" => block.kind = c.string_or_skip()?,
-            b"id" => block.id = c.string_or_skip()?,
-            b"name" => block.name = c.string_or_skip()?,
-            b"tool_use_id" => block.tool_use_id = c.string_or_skip()?,
-            b"text" => block.text = c.string_or_skip()?,
-            b"thinking" => block.thinking = c.string_or_skip()?,
-            b"signature" => block.signature = c.string_or_skip()?,
-            b"is_error" => block.failed = c.is_true()?,
+            b"type" => block.kind = c.read_string_or_skip()?,
+            b"id" => block.id = c.read_string_or_skip()?,
+            b"name" => block.name = c.read_string_or_skip()?,
+            b"tool_use_id" => block.tool_use_id = c.read_string_or_skip()?,
+            b"text" => block.text = c.read_string_or_skip()?,
+            b"thinking" => block.thinking = c.read_string_or_skip()?,
+            b"signature" => block.signature = c.read_string_or_skip()?,
+            b"is_error" => block.failed = c.read_flag()?,
             b"input" if matches!(block.name, Some(b"Task" | b"Agent")) => {
-                block.prompt = member(c, b"prompt")?;
+                block.prompt = string_member(c, b"prompt")?;
             }
-            _ => c.skip()?,
+            _ => c.skip_value()?,
         }
         Ok(())
     })?;
     match block.kind {
         Some(b"text") => {
-            note_part(found, block.text.unwrap_or_default());
+            add_part_hash(found, block.text.unwrap_or_default());
             note_text(found, block.text);
         }
         Some(b"thinking") => {
@@ -391,7 +401,7 @@ fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken>
             found.tool_ids.extend(block.tool_use_id);
         }
         _ => {
-            note_part(found, c.since(start));
+            add_part_hash(found, c.slice_from(start));
             found.has_other_block = true;
         }
     }
@@ -402,67 +412,69 @@ fn block<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken>
 fn note_text<'a>(found: &mut Envelope<'a>, text: Option<&'a [u8]>) {
     let Some(text) = text else { return };
     match found.text {
-        Some(kept) if wrapped(kept) != Voice::Meta || wrapped(text) == Voice::Meta => {}
+        Some(kept)
+            if role_of_text(kept) != RecordRole::Meta || role_of_text(text) == RecordRole::Meta => {
+        }
         _ => found.text = Some(text),
     }
 }
 
-fn attachment<'a>(c: &mut Cursor<'a>, found: &mut Envelope<'a>) -> Result<(), Broken> {
-    c.object(|c, key| {
+fn scan_attachment<'a>(c: &mut JsonCursor<'a>, found: &mut Envelope<'a>) -> Result<(), BrokenJson> {
+    c.walk_object(|c, key| {
         match key {
-            b"type" => found.attachment = c.string_or_skip()?,
-            b"commandMode" => found.command_mode = c.string_or_skip()?,
-            b"prompt" => match c.peek() {
-                Some(b'"') => found.text = Some(c.string()?),
-                Some(b'[') => c.array(|c| {
-                    let text = member(c, b"text")?;
+            b"type" => found.attachment = c.read_string_or_skip()?,
+            b"commandMode" => found.command_mode = c.read_string_or_skip()?,
+            b"prompt" => match c.peek_byte() {
+                Some(b'"') => found.text = Some(c.read_string()?),
+                Some(b'[') => c.walk_array(|c| {
+                    let text = string_member(c, b"text")?;
                     note_text(found, text);
                     Ok(())
                 })?,
-                _ => c.skip()?,
+                _ => c.skip_value()?,
             },
-            _ => c.skip()?,
+            _ => c.skip_value()?,
         }
         Ok(())
     })
 }
 
 /// Reads `preservedSegment` and `preservedMessages` of a compaction.
-fn preserved<'a>(c: &mut Cursor<'a>) -> Result<Option<Vec<&'a [u8]>>, Broken> {
+fn scan_preserved<'a>(c: &mut JsonCursor<'a>) -> Result<Option<Vec<&'a [u8]>>, BrokenJson> {
     let mut kept: Option<Vec<&[u8]>> = None;
-    c.object(|c, key| match key {
-        b"preservedSegment" | b"preservedMessages" if c.peek() == Some(b'{') => {
+    c.walk_object(|c, key| match key {
+        b"preservedSegment" | b"preservedMessages" if c.peek_byte() == Some(b'{') => {
             let kept = kept.get_or_insert_default();
-            c.object(|c, _| match c.peek() {
-                Some(b'[') => c.array(|c| {
-                    kept.extend(c.string_or_skip()?);
+            c.walk_object(|c, _| match c.peek_byte() {
+                Some(b'[') => c.walk_array(|c| {
+                    kept.extend(c.read_string_or_skip()?);
                     Ok(())
                 }),
                 _ => {
-                    kept.extend(c.string_or_skip()?);
+                    kept.extend(c.read_string_or_skip()?);
                     Ok(())
                 }
             })
         }
-        _ => c.skip(),
+        _ => c.skip_value(),
     })?;
     Ok(kept)
 }
 
 /// The session and message a record was copied from.
-pub(crate) type Origin<'a> = (&'a [u8], &'a [u8]);
+pub(crate) type CopyOrigin<'a> = (&'a [u8], &'a [u8]);
 
-fn origin<'a>(c: &mut Cursor<'a>) -> Result<Option<Origin<'a>>, Broken> {
+fn scan_origin<'a>(c: &mut JsonCursor<'a>) -> Result<Option<CopyOrigin<'a>>, BrokenJson> {
     // The earliest documents know it as a plain session id.
-    if c.peek() == Some(b'"') {
-        return Ok(Some((c.string()?, b"")));
+    if c.peek_byte() == Some(b'"') {
+        return Ok(Some((c.read_string()?, b"")));
     }
     let (mut session, mut message) = (None, None);
-    c.object(|c, key| {
+    c.walk_object(|c, key| {
         match key {
-            b"sessionId" => session = c.string_or_skip()?,
-            b"messageUuid" => message = c.string_or_skip()?,
-            _ => c.skip()?,
+            b"sessionId" => session = c.read_string_or_skip()?,
+            b"messageUuid" => message = c.read_string_or_skip()?,
+            _ => c.skip_value()?,
         }
         Ok(())
     })?;
@@ -471,22 +483,25 @@ fn origin<'a>(c: &mut Cursor<'a>) -> Result<Option<Origin<'a>>, Broken> {
 }
 
 /// Returns the value at the cursor as it is written.
-fn raw<'a>(c: &mut Cursor<'a>) -> Result<&'a [u8], Broken> {
-    c.peek();
-    let start = c.pos();
-    c.skip()?;
-    Ok(c.since(start))
+fn raw_value<'a>(c: &mut JsonCursor<'a>) -> Result<&'a [u8], BrokenJson> {
+    c.peek_byte();
+    let start = c.position();
+    c.skip_value()?;
+    Ok(c.slice_from(start))
 }
 
 /// Returns the string member `wanted` of the object at the cursor.
-fn member<'a>(c: &mut Cursor<'a>, wanted: &[u8]) -> Result<Option<&'a [u8]>, Broken> {
+fn string_member<'a>(
+    c: &mut JsonCursor<'a>,
+    wanted: &[u8],
+) -> Result<Option<&'a [u8]>, BrokenJson> {
     let mut value = None;
-    c.object(|c, key| {
+    c.walk_object(|c, key| {
         if key == wanted {
-            value = c.string_or_skip()?;
+            value = c.read_string_or_skip()?;
             Ok(())
         } else {
-            c.skip()
+            c.skip_value()
         }
     })?;
     Ok(value)
@@ -494,31 +509,37 @@ fn member<'a>(c: &mut Cursor<'a>, wanted: &[u8]) -> Result<Option<&'a [u8]>, Bro
 
 #[cfg(test)]
 mod tests {
-    use super::{Voice, wrapped};
+    use super::{RecordRole, role_of_text};
 
     #[test]
     fn words_behind_a_wrapper_are_a_persons() {
-        for (text, voice) in [
-            ("hello", Voice::Prompt),
-            ("<system-reminder>x</system-reminder>", Voice::Meta),
-            (r"<system-reminder>x</system-reminder>\nExplain this: <b>bold</b>", Voice::Prompt),
-            ("<ide_opened_file>a</ide_opened_file><ide_selection>b</ide_selection>", Voice::Meta),
-            ("<ide_opened_file>a</ide_opened_file> fix it", Voice::Prompt),
-            ("<goal>ship it</goal> and tests", Voice::Prompt),
-            ("<system-reminder>never closed", Voice::Meta),
-            ("<command-name>/cost</command-name>", Voice::Command),
-            ("<div>what is this?</div>", Voice::Prompt),
-            ("[Request interrupted by user for tool use]", Voice::Interrupt),
-            ("(no content)", Voice::CommandOutput),
-            ("(no content) is what I see", Voice::Prompt),
+        for (text, role) in [
+            ("hello", RecordRole::Prompt),
+            ("<system-reminder>x</system-reminder>", RecordRole::Meta),
+            (
+                r"<system-reminder>x</system-reminder>\nExplain this: <b>bold</b>",
+                RecordRole::Prompt,
+            ),
+            (
+                "<ide_opened_file>a</ide_opened_file><ide_selection>b</ide_selection>",
+                RecordRole::Meta,
+            ),
+            ("<ide_opened_file>a</ide_opened_file> fix it", RecordRole::Prompt),
+            ("<goal>ship it</goal> and tests", RecordRole::Prompt),
+            ("<system-reminder>never closed", RecordRole::Meta),
+            ("<command-name>/cost</command-name>", RecordRole::Command),
+            ("<div>what is this?</div>", RecordRole::Prompt),
+            ("[Request interrupted by user for tool use]", RecordRole::Interrupt),
+            ("(no content)", RecordRole::CommandOutput),
+            ("(no content) is what I see", RecordRole::Prompt),
             (
                 "This session is being continued from a previous conversation that ran out of context.",
-                Voice::CompactSummary,
+                RecordRole::CompactSummary,
             ),
-            ("This session is slow", Voice::Prompt),
-            ("", Voice::Meta),
+            ("This session is slow", RecordRole::Prompt),
+            ("", RecordRole::Meta),
         ] {
-            assert_eq!(wrapped(text.as_bytes()), voice, "{text}");
+            assert_eq!(role_of_text(text.as_bytes()), role, "{text}");
         }
     }
 }

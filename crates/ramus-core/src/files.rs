@@ -5,46 +5,50 @@
 //! show every change in between, but as text, and only changes made by tools: what a command did to a
 //! file shows when the file is next read, changed or backed up.
 //!
-//! A [`Moment`] is either *before a prompt*, which is what the client itself would restore there, or
+//! A [`PathPoint`] is either *before a prompt*, which is what the client itself would restore there, or
 //! *after any other message*.
 
-mod moment;
+mod path_point;
 
-mod tracked;
+mod checkpoints;
 
-mod told;
+mod file_event;
 
-mod late;
+mod late_backup;
 
 mod walk;
 
-mod known;
+mod reconstruct;
 
 mod text;
 
-pub mod place;
+pub mod file_path;
 
 pub mod restore;
 
 mod revert;
 
-pub use moment::{Moment, moment};
-pub use revert::{Revert, Reverts, fork_files, revert};
-pub use walk::files;
+pub use path_point::{PathPoint, path_point_of};
+pub use revert::{RevertOutcome, RevertOutcomes, files_at_fork, judge_revert};
+pub use walk::files_at;
+
+pub(crate) use checkpoints::CheckpointHistory;
 
 use crate::time::Time;
 
-/// The message at which files are looked at.
+/// The message at which files are requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FilesMoment {
+pub struct FilesAtMessage {
     /// The uuid of the message.
     pub node: Option<String>,
+    /// The start of the uuid that means no other message of the session.
+    pub short_node: Option<String>,
     pub time: Option<Time>,
     /// The first words of the prompt, if the message is one.
-    pub words: Option<String>,
+    pub prompt_text: Option<String>,
     /// The files are those before the message, otherwise those after it.
     pub is_before: bool,
-    /// Where the session ran; empty if it does not say.
+    /// The working directory of the session; empty if unknown.
     pub cwd: String,
 }
 
@@ -53,8 +57,8 @@ pub struct FilesMoment {
 pub struct FileState {
     /// Absolute, unless the session does not record its working directory.
     pub path: String,
-    pub held: Held,
-    pub source: Source,
+    pub content: FileContent,
+    pub source: ContentSource,
     /// Why the content may be wrong.
     pub doubt: Option<Doubt>,
     /// It was only read, and no tool changed it before.
@@ -62,29 +66,29 @@ pub struct FileState {
 }
 
 impl FileState {
-    /// Says what keeps the content from being certain; empty if nothing does.
-    pub fn note(&self) -> String {
+    /// Describes why the content is uncertain; empty if it is not.
+    pub fn doubt_note(&self) -> String {
         match &self.doubt {
-            None if self.source == Source::Next => "as the next prompt found it".to_owned(),
-            Some(Doubt::Ran(_)) if self.source == Source::Next => {
-                "commands ran; as the next prompt found it".to_owned()
+            None if self.source == ContentSource::Next => "as of the next prompt".to_owned(),
+            Some(Doubt::CommandsRan(_)) if self.source == ContentSource::Next => {
+                "commands ran; as of the next prompt".to_owned()
             }
             None => String::new(),
-            Some(Doubt::Ran(1)) => "a command ran in between".to_owned(),
-            Some(Doubt::Ran(n)) => format!("{n} commands ran in between"),
-            Some(Doubt::Outside) => "changed by someone else".to_owned(),
-            Some(Doubt::LateBackup(_)) => "its backup holds the first edit".to_owned(),
-            Some(Doubt::BackupGone) => "its backup is gone".to_owned(),
-            Some(Doubt::Unseen) => "edited, but never shown whole".to_owned(),
+            Some(Doubt::CommandsRan(1)) => "a command ran since".to_owned(),
+            Some(Doubt::CommandsRan(n)) => format!("{n} commands ran since"),
+            Some(Doubt::ChangedOutside) => "changed outside Claude Code".to_owned(),
+            Some(Doubt::LateBackup(_)) => "the backup already contains the first edit".to_owned(),
+            Some(Doubt::BackupGone) => "the backup no longer exists".to_owned(),
+            Some(Doubt::NeverRecorded) => "edited, but never read completely".to_owned(),
         }
     }
 }
 
 /// The content of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Held {
+pub enum FileContent {
     /// The bytes of a backup.
-    Backup(Backup),
+    Backup(BackupRef),
     /// Assembled from what tools wrote and read.
     Bytes(Vec<u8>),
     /// The file does not exist.
@@ -96,7 +100,7 @@ pub enum Held {
 
 /// A backup that a record names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Backup {
+pub struct BackupRef {
     /// The part of the path, and so the session, whose record it is.
     pub part: usize,
     /// As in the record: it may be anything.
@@ -105,17 +109,17 @@ pub struct Backup {
 }
 
 /// Access to the client's file backups.
-pub trait Backups {
+pub trait BackupReader {
     /// Returns the size of a backup. `None`: it does not exist.
-    fn size(&mut self, backup: &Backup) -> Option<u64>;
+    fn backup_size(&mut self, backup: &BackupRef) -> Option<u64>;
 
     /// Returns the bytes of a backup. `None`: it does not exist or is too large to load.
-    fn read(&mut self, backup: &Backup) -> Option<Vec<u8>>;
+    fn read_backup(&mut self, backup: &BackupRef) -> Option<Vec<u8>>;
 }
 
 /// The evidence that was used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Source {
+pub enum ContentSource {
     /// The checkpoint of the prompt, or of the last prompt before.
     Snapshot,
     /// The oldest checkpoint of the file, made before it was first changed.
@@ -135,9 +139,9 @@ pub enum Source {
     Nothing,
 }
 
-impl Source {
+impl ContentSource {
     /// Returns the stable word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Snapshot => "snapshot",
             Self::First => "first",
@@ -155,27 +159,27 @@ impl Source {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doubt {
     /// This many commands or sub-agents ran between the evidence and the point.
-    Ran(u32),
+    CommandsRan(u32),
     /// Something else changed the file, and the result was not recorded.
-    Outside,
+    ChangedOutside,
     /// The backup was made too late and has the content after the first edit. The client would restore
     /// that; ramus gives the content before it.
-    LateBackup(Backup),
+    LateBackup(BackupRef),
     /// A checkpoint names a backup that does not exist.
     BackupGone,
     /// An edit changed a file whose content was never recorded.
-    Unseen,
+    NeverRecorded,
 }
 
 impl Doubt {
     /// Returns the stable word for it.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
-            Self::Ran(_) => "commands-ran",
-            Self::Outside => "changed-outside",
+            Self::CommandsRan(_) => "commands-ran",
+            Self::ChangedOutside => "changed-outside",
             Self::LateBackup(_) => "late-backup",
             Self::BackupGone => "backup-gone",
-            Self::Unseen => "unseen",
+            Self::NeverRecorded => "unseen",
         }
     }
 }

@@ -1,13 +1,16 @@
-//! What a Claude Code history is: bytes in, values out.
+//! Parses and interprets Claude Code histories: bytes in, values out.
 //!
 //! A session file is a tree written line by line. [`Session`](session::Session)
-//! takes its bytes, [`History`](history::History) tells what they mean: where
+//! takes its bytes, [`History`](history::History) interprets them: where
 //! the conversation forked and why, which conversations there are, and which of
 //! them the client would resume.
 //!
+//! Comments cite rules by number, such as R9. `docs/rules.md` states each rule; searching for its number
+//! finds the code that follows it.
+//!
 //! ```
 //! use ramus_core::history::History;
-//! use ramus_core::resume::Rule;
+//! use ramus_core::resume::ResumeRule;
 //! use ramus_core::session::Session;
 //!
 //! let file = br#"
@@ -17,21 +20,21 @@
 //! "#;
 //! let mut session = Session::default();
 //! session.push(file);
-//! session.end();
+//! session.finish_last_line();
 //! assert_eq!(session.user_records().count(), 1);
 //!
-//! let history = History::new(session, Rule::Client);
+//! let history = History::new(session, ResumeRule::Client);
 //! let fork = &history.branches.forks[0];
-//! assert_eq!(fork.kind.word(), "retry");
+//! assert_eq!(fork.kind.as_str(), "retry");
 //!
 //! // Walk a path, root first.
-//! let resuming = history.branches.resuming().expect("there is something to resume");
-//! let path = history.path(resuming);
+//! let resuming = history.branches.resuming_conversation().expect("there is something to resume");
+//! let path = history.conversation_path(resuming);
 //! let names: Vec<String> = path
 //!     .nodes
 //!     .iter()
-//!     .filter_map(|id| history.session.record(*id).name)
-//!     .map(|name| history.session.spell(name))
+//!     .filter_map(|id| history.session.record(*id).uuid)
+//!     .map(|uuid| history.session.uuid_text(uuid))
 //!     .collect();
 //! assert_eq!(names, ["a", "c"]);
 //!
@@ -48,9 +51,11 @@
 
 pub mod activity;
 pub mod agent;
+pub mod annotation;
 pub mod body;
 pub mod branches;
 pub mod client_path;
+mod client_view;
 pub mod compare;
 mod cursor;
 pub mod defect;
@@ -58,22 +63,22 @@ pub mod digest;
 pub mod edit;
 mod envelope;
 pub mod files;
-pub mod fold;
 pub mod history;
+pub mod ids;
 pub mod inspect;
-mod kept;
 pub mod line;
 pub mod lineage;
 pub mod link;
 pub mod live;
-mod loader;
 pub mod message;
-pub mod name;
+pub mod message_tree;
 mod niche;
+mod preserved;
 pub mod price;
 pub mod pull_request;
 pub mod query;
 pub mod record;
+pub mod record_tree;
 pub mod redact;
 pub mod resume;
 pub mod retention;
@@ -82,7 +87,6 @@ pub mod stats;
 mod steps;
 pub mod time;
 pub mod title;
-pub mod tree;
 pub mod turn;
 pub mod unique;
 pub mod usage;

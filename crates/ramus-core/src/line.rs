@@ -13,13 +13,13 @@ pub const LONGEST_LINE: u64 = 128 * 1024 * 1024;
 
 /// From this length on, a torn line reserves the maximum at once. Unused capacity costs no memory,
 /// while a line that grows in small steps would be copied each time.
-const LONG: usize = 4 * 1024 * 1024;
+const LONG_LINE: usize = 4 * 1024 * 1024;
 
 /// One complete line without its newline, and where it is in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct FileLine<'a> {
     /// Offset of the first byte of `bytes` in the file.
-    pub at: u64,
+    pub offset: u64,
     /// Line number, from 1; blank lines count.
     pub number: u32,
     /// The line without its newline, carriage return and byte order mark.
@@ -37,123 +37,129 @@ pub struct Line<'a> {
 /// following a file is pushing what was appended.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct LineBuffer {
-    at: u64,
+    offset: u64,
     number: u32,
     #[bitcode(skip)]
     tail: Vec<u8>,
     /// The last line was emitted before its newline arrived.
-    early: bool,
+    emitted_early: bool,
     /// The bytes discarded so far of an incomplete line that is longer than [`LONGEST_LINE`].
-    let_go: u64,
+    discarded: u64,
 }
 
 impl LineBuffer {
     /// Calls `each` for every line that `chunk` completes.
-    pub fn push(&mut self, chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
+    pub fn push(&mut self, chunk: &[u8], mut each: impl FnMut(FileLine<'_>)) {
         let mut rest = chunk;
-        if self.early && !rest.is_empty() {
-            self.early = false;
+        if self.emitted_early && !rest.is_empty() {
+            self.emitted_early = false;
             if let Some(after) = rest.strip_prefix(b"\n") {
-                self.at += 1;
+                self.offset += 1;
                 rest = after;
             }
         }
         if self.is_torn() {
-            let Some(end) = memchr(b'\n', rest) else { return self.keep(rest) };
-            self.keep(&rest[..=end]);
-            self.lend_tail(&mut each);
+            let Some(end) = memchr(b'\n', rest) else { return self.keep_partial(rest) };
+            self.keep_partial(&rest[..=end]);
+            self.emit_tail(&mut each);
             rest = &rest[end + 1..];
         }
-        let Some(last) = memrchr(b'\n', rest) else { return self.keep(rest) };
+        let Some(last) = memrchr(b'\n', rest) else { return self.keep_partial(rest) };
         let (mut complete, torn) = rest.split_at(last + 1);
         // One check over the whole piece is cheaper than one per line; only a
         // piece that fails it is looked at line by line.
         let all_utf8 = is_utf8(complete);
         while let Some(end) = memchr(b'\n', complete) {
             let (line, next) = complete.split_at(end + 1);
-            self.lend(line, all_utf8 || is_utf8(line), &mut each);
+            self.emit_line(line, all_utf8 || is_utf8(line), &mut each);
             complete = next;
         }
-        self.keep(torn);
+        self.keep_partial(torn);
     }
 
     /// Whether everything pushed so far ended with a newline.
     pub fn is_at_line_end(&self) -> bool {
-        !self.is_torn() && !self.early
+        !self.is_torn() && !self.emitted_early
     }
 
     /// Whether the last line has no newline.
     pub fn is_torn(&self) -> bool {
-        !self.tail.is_empty() || self.let_go > 0
+        !self.tail.is_empty() || self.discarded > 0
     }
 
     /// Returns the unterminated last line, if any.
-    pub fn torn(&self) -> Option<Line<'_>> {
+    pub fn torn_line(&self) -> Option<FileLine<'_>> {
         self.is_torn().then(|| {
-            let too_long = (self.let_go > 0).then_some(self.let_go);
-            let (at, bytes) = without_mark(self.at, &self.tail);
-            Line { at, number: self.number + 1, bytes, utf8: is_utf8(bytes), too_long }
+            let too_long = (self.discarded > 0).then_some(self.discarded);
+            let (at, bytes) = strip_byte_order_mark(self.offset, &self.tail);
+            FileLine { offset: at, number: self.number + 1, bytes, utf8: is_utf8(bytes), too_long }
         })
     }
 
     /// Passes the unterminated last line to `each` as if it were complete.
-    pub fn take_torn(&mut self, mut each: impl FnMut(Line<'_>)) {
+    pub fn take_torn(&mut self, mut each: impl FnMut(FileLine<'_>)) {
         if self.is_torn() {
-            self.lend_tail(&mut each);
-            self.early = true;
+            self.emit_tail(&mut each);
+            self.emitted_early = true;
         }
     }
 
     /// Stores the next part of an incomplete line.
-    fn keep(&mut self, part: &[u8]) {
+    fn keep_partial(&mut self, part: &[u8]) {
         let length = self.tail.len() + part.len();
-        if self.let_go > 0 || length as u64 > LONGEST_LINE {
-            self.let_go += length as u64;
+        if self.discarded > 0 || length as u64 > LONGEST_LINE {
+            self.discarded += length as u64;
             self.tail = Vec::new();
             return;
         }
-        if length > LONG {
+        if length > LONG_LINE {
             self.tail.reserve_exact(LONGEST_LINE as usize - self.tail.len());
         }
         self.tail.extend_from_slice(part);
     }
 
     /// Emits the stored line, which is complete now.
-    fn lend_tail(&mut self, each: &mut impl FnMut(Line<'_>)) {
-        let let_go = std::mem::take(&mut self.let_go);
+    fn emit_tail(&mut self, each: &mut impl FnMut(FileLine<'_>)) {
+        let let_go = std::mem::take(&mut self.discarded);
         if let_go > 0 {
-            let at = self.at;
-            self.at += let_go;
+            let at = self.offset;
+            self.offset += let_go;
             self.number = self.number.saturating_add(1);
             let too_long = Some(let_go);
-            return each(Line { at, number: self.number, bytes: &[], utf8: true, too_long });
+            return each(FileLine {
+                offset: at,
+                number: self.number,
+                bytes: &[],
+                utf8: true,
+                too_long,
+            });
         }
         let mut whole = std::mem::take(&mut self.tail);
         let utf8 = is_utf8(&whole);
-        self.lend(&whole, utf8, each);
-        if whole.len() <= LONG {
+        self.emit_line(&whole, utf8, each);
+        if whole.len() <= LONG_LINE {
             whole.clear();
             self.tail = whole;
         }
     }
 
-    fn lend(&mut self, with_newline: &[u8], utf8: bool, each: &mut impl FnMut(Line<'_>)) {
+    fn emit_line(&mut self, with_newline: &[u8], utf8: bool, each: &mut impl FnMut(FileLine<'_>)) {
         let bytes = with_newline.strip_suffix(b"\n").unwrap_or(with_newline);
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        let (at, mut bytes) = without_mark(self.at, bytes);
+        let (at, mut bytes) = strip_byte_order_mark(self.offset, bytes);
         let length = with_newline.len() as u64;
         let too_long = (length > LONGEST_LINE).then_some(length);
         if too_long.is_some() {
             bytes = &[];
         }
-        self.at += length;
+        self.offset += length;
         self.number = self.number.saturating_add(1);
-        each(Line { at, number: self.number, bytes, utf8, too_long });
+        each(FileLine { offset: at, number: self.number, bytes, utf8, too_long });
     }
 }
 
 /// Drops the byte order mark that a file can begin with.
-fn without_mark(at: u64, bytes: &[u8]) -> (u64, &[u8]) {
+fn strip_byte_order_mark(at: u64, bytes: &[u8]) -> (u64, &[u8]) {
     match bytes.strip_prefix(b"\xEF\xBB\xBF") {
         Some(bare) if at == 0 => (3, bare),
         _ => (at, bytes),
@@ -173,7 +179,7 @@ mod tests {
         let mut buffer = LineBuffer::default();
         let mut seen = Vec::new();
         for chunk in input.chunks(size) {
-            buffer.push(chunk, |l| seen.push((l.at, l.number, l.bytes.to_vec(), l.utf8)));
+            buffer.push(chunk, |l| seen.push((l.offset, l.number, l.bytes.to_vec(), l.utf8)));
         }
         seen
     }
@@ -200,11 +206,14 @@ mod tests {
     fn a_torn_line_waits_for_its_newline() {
         let mut buffer = LineBuffer::default();
         buffer.push(b"a\nhal", |_| {});
-        assert_eq!(buffer.torn().map(|l| (l.at, l.bytes.to_vec())), Some((2, b"hal".to_vec())));
+        assert_eq!(
+            buffer.torn_line().map(|l| (l.offset, l.bytes.to_vec())),
+            Some((2, b"hal".to_vec()))
+        );
         let mut seen = Vec::new();
-        buffer.push(b"f\n", |l| seen.push((l.at, l.bytes.to_vec())));
+        buffer.push(b"f\n", |l| seen.push((l.offset, l.bytes.to_vec())));
         assert_eq!(seen, [(2, b"half".to_vec())]);
-        assert_eq!(buffer.torn(), None);
+        assert_eq!(buffer.torn_line(), None);
     }
 
     #[test]
@@ -213,7 +222,7 @@ mod tests {
         buffer.push(b"a\nb", |_| {});
         buffer.take_torn(|_| {});
         let mut seen = Vec::new();
-        buffer.push(b"\nc\n", |l| seen.push((l.at, l.number, l.bytes.to_vec())));
+        buffer.push(b"\nc\n", |l| seen.push((l.offset, l.number, l.bytes.to_vec())));
         assert_eq!(seen, [(4, 3, b"c".to_vec())]);
     }
 }

@@ -7,16 +7,16 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::digest::{Chain, Digest};
+use crate::digest::{SessionDigest, UuidChain};
+use crate::ids::RecordUuid;
 use crate::link::LinkKind;
-use crate::name::Name;
 use crate::time::Time;
 
 /// One session, with what distinguishes an original from a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionEntry<'a> {
     pub id: &'a str,
-    pub digest: &'a Digest,
+    pub digest: &'a SessionDigest,
     /// When its file was created; `None`: the file system does not know.
     pub created: Option<Time>,
 }
@@ -31,22 +31,22 @@ pub struct Lineage {
 impl Lineage {
     /// Finds the origins of sessions among each other.
     pub fn new(sessions: &[SessionEntry<'_>]) -> Self {
-        let firsts = sessions.iter().filter_map(first_name);
-        let holders = Holders::new(sessions, firsts);
+        let firsts = sessions.iter().filter_map(first_uuid);
+        let holders = UuidHolders::new(sessions, firsts);
         let mut origins = recorded_origins(sessions, &holders);
         let is_copy = |index: usize, origins: &[Vec<_>]| {
             let facts = &sessions[index].digest.facts;
             let is_recorded = facts.forked_from.is_some() || !facts.merged_from.is_empty();
             is_recorded || !origins[index].is_empty()
         };
-        let mut originals: FxHashMap<Name, Option<usize>> = FxHashMap::default();
+        let mut originals: FxHashMap<RecordUuid, Option<usize>> = FxHashMap::default();
         let mut inferred = Vec::new();
         for (index, session) in sessions.iter().enumerate() {
-            let Some(first) = first_name(session).filter(|_| !is_copy(index, &origins)) else {
+            let Some(first) = first_uuid(session).filter(|_| !is_copy(index, &origins)) else {
                 continue;
             };
             let original = *originals.entry(first).or_insert_with(|| {
-                let candidates = holders.sessions(first).iter().copied();
+                let candidates = holders.sessions_with(first).iter().copied();
                 let candidates = candidates.filter(|other| !is_copy(*other, &origins));
                 candidates.reduce(|a, b| if is_older(&sessions[b], &sessions[a]) { b } else { a })
             });
@@ -57,30 +57,33 @@ impl Lineage {
         for (index, original) in inferred {
             origins[index].push((original, LinkKind::Copy));
         }
-        let generations = generations(sessions, &origins);
+        let generations = count_generations(sessions, &origins);
         Self { origins, generations }
     }
 
     /// Returns the sessions that a session was copied from.
-    pub fn origins(&self, session: usize) -> &[(usize, LinkKind)] {
+    pub fn origins_of(&self, session: usize) -> &[(usize, LinkKind)] {
         &self.origins[session]
     }
 
     /// Returns how often a session was copied: 0 for an original, 1 for its copies.
-    pub fn generation(&self, session: usize) -> u32 {
+    pub fn generation_of(&self, session: usize) -> u32 {
         self.generations[session]
     }
 }
 
 /// The sessions that contain certain uuids.
-pub(crate) struct Holders(FxHashMap<Name, Vec<usize>>);
+pub(crate) struct UuidHolders(FxHashMap<RecordUuid, Vec<usize>>);
 
-impl Holders {
-    pub(crate) fn new(sessions: &[SessionEntry<'_>], wanted: impl Iterator<Item = Name>) -> Self {
-        let mut holders: FxHashMap<Name, Vec<usize>> =
+impl UuidHolders {
+    pub(crate) fn new(
+        sessions: &[SessionEntry<'_>],
+        wanted: impl Iterator<Item = RecordUuid>,
+    ) -> Self {
+        let mut holders: FxHashMap<RecordUuid, Vec<usize>> =
             wanted.map(|name| (name, Vec::new())).collect();
         for (index, session) in sessions.iter().enumerate() {
-            for name in &session.digest.chain.names {
+            for name in &session.digest.chain.uuids {
                 if let Some(holders) = holders.get_mut(name)
                     && holders.last() != Some(&index)
                 {
@@ -92,23 +95,23 @@ impl Holders {
     }
 
     /// Returns the sessions that contain a uuid, in ascending order.
-    pub(crate) fn sessions(&self, name: Name) -> &[usize] {
+    pub(crate) fn sessions_with(&self, name: RecordUuid) -> &[usize] {
         self.0.get(&name).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn has(&self, name: Name, session: usize) -> bool {
-        self.sessions(name).binary_search(&session).is_ok()
+    pub(crate) fn is_held_by(&self, name: RecordUuid, session: usize) -> bool {
+        self.sessions_with(name).binary_search(&session).is_ok()
     }
 }
 
-fn first_name(session: &SessionEntry<'_>) -> Option<Name> {
-    session.digest.chain.names.first().copied()
+fn first_uuid(session: &SessionEntry<'_>) -> Option<RecordUuid> {
+    session.digest.chain.uuids.first().copied()
 }
 
 /// Finds the origins that records state themselves.
 fn recorded_origins(
     sessions: &[SessionEntry<'_>],
-    holders: &Holders,
+    holders: &UuidHolders,
 ) -> Vec<Vec<(usize, LinkKind)>> {
     let ids: FxHashMap<&str, usize> =
         sessions.iter().enumerate().rev().map(|(index, session)| (session.id, index)).collect();
@@ -127,7 +130,7 @@ fn recorded_origins(
         let copied = foreign.filter_map(|id| find(index, id)).find(|&found| {
             let ids = &sessions[found].digest.facts.session_ids;
             let is_mutual = ids.iter().any(|id| **id == *session.id);
-            !is_mutual && first_name(session).is_some_and(|first| holders.has(first, found))
+            !is_mutual && first_uuid(session).is_some_and(|first| holders.is_held_by(first, found))
         });
         copied.map(|found| (found, LinkKind::Copy)).into_iter().collect()
     });
@@ -136,16 +139,16 @@ fn recorded_origins(
 
 /// Whether the first of two sessions that share records is the original, as far as can be determined.
 fn is_older(a: &SessionEntry<'_>, b: &SessionEntry<'_>) -> bool {
-    let shared = Shared::new(&a.digest.chain, &b.digest.chain);
+    let shared = SharedRecords::new(&a.digest.chain, &b.digest.chain);
     let begins_own = |session: &SessionEntry<'_>| {
         session.digest.facts.session_ids.first().is_some_and(|id| **id == *session.id)
     };
     // The file was there while the shared records were being written.
     let was_there = |session: &SessionEntry<'_>| {
-        let created = session.created.map(|time| time.millis() / 1000);
+        let created = session.created.map(|time| time.as_millis() / 1000);
         created.is_some_and(|created| created <= i64::from(shared.last))
     };
-    // A copy has records of its own only after the last one that it copied.
+    // A copy has new records only after the last copied one.
     let has_earlier = |own: Option<u32>| own.is_some_and(|own| own < shared.last);
     let evidence = [
         (begins_own(a), begins_own(b)),
@@ -166,7 +169,7 @@ fn is_older(a: &SessionEntry<'_>, b: &SessionEntry<'_>) -> bool {
 }
 
 /// What two sessions have in common, and when each diverges; times in seconds.
-struct Shared {
+struct SharedRecords {
     /// The time of the last record that both have.
     last: u32,
     /// The time of the first record that only the first, and only the second has.
@@ -175,13 +178,13 @@ struct Shared {
     dated_before: (bool, bool),
 }
 
-impl Shared {
-    fn new(a: &Chain, b: &Chain) -> Self {
-        let times: FxHashMap<Name, u32> =
-            a.names.iter().copied().zip(a.times.iter().copied()).collect();
+impl SharedRecords {
+    fn new(a: &UuidChain, b: &UuidChain) -> Self {
+        let times: FxHashMap<RecordUuid, u32> =
+            a.uuids.iter().copied().zip(a.times.iter().copied()).collect();
         let mut shared = Self { last: 0, own: (None, None), dated_before: (false, false) };
-        let mut common: FxHashSet<Name> = FxHashSet::default();
-        for (name, &time) in b.names.iter().zip(&b.times) {
+        let mut common: FxHashSet<RecordUuid> = FxHashSet::default();
+        for (name, &time) in b.uuids.iter().zip(&b.times) {
             let Some(&other) = times.get(name) else {
                 shared.own.1 = Some(shared.own.1.map_or(time, |own| own.min(time)));
                 continue;
@@ -198,7 +201,10 @@ impl Shared {
 }
 
 /// Counts how often each session was copied; a session that claims to be its own ancestor is an original.
-fn generations(sessions: &[SessionEntry<'_>], origins: &[Vec<(usize, LinkKind)>]) -> Vec<u32> {
+fn count_generations(
+    sessions: &[SessionEntry<'_>],
+    origins: &[Vec<(usize, LinkKind)>],
+) -> Vec<u32> {
     let mut generations: Vec<u32> = sessions
         .iter()
         .map(|SessionEntry { digest, .. }| {

@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::digest::Digest;
-use crate::lineage::{Holders, Lineage, SessionEntry};
-use crate::name::Name;
+use crate::digest::SessionDigest;
+use crate::ids::RecordUuid;
+use crate::lineage::{Lineage, SessionEntry, UuidHolders};
 
 /// How one session relates to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,7 +27,7 @@ pub enum LinkKind {
 
 impl LinkKind {
     /// Returns the stable word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Fork => "fork",
             Self::Merge => "merge",
@@ -42,7 +42,7 @@ impl LinkKind {
 
 /// A session that another one came from, or that was made from it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Relative {
+pub struct RelatedSession {
     pub kind: LinkKind,
     /// `None`: not recorded.
     pub session: Option<Box<str>>,
@@ -52,12 +52,12 @@ pub struct Relative {
 
 /// The origins and the offspring of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Family {
-    pub origins: Vec<Relative>,
-    pub offspring: Vec<Relative>,
+pub struct SessionRelations {
+    pub origins: Vec<RelatedSession>,
+    pub offspring: Vec<RelatedSession>,
 }
 
-impl Family {
+impl SessionRelations {
     /// Whether no origin and no offspring is known.
     pub fn is_empty(&self) -> bool {
         self.origins.is_empty() && self.offspring.is_empty()
@@ -66,29 +66,25 @@ impl Family {
 
 /// A link from one session to another, by their index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Link {
+pub struct SessionLink {
     pub from: usize,
     pub to: usize,
     pub kind: LinkKind,
 }
 
-impl LinkKind {
-    /// Whether the one session began with records of the other.
-    pub fn is_origin(self) -> bool {
-        matches!(self, Self::Fork | Self::Merge | Self::Copy)
-    }
-}
-
 /// Collects the origins and offspring of sessions.
-pub fn families(sessions: &[SessionEntry<'_>], links: &[Link]) -> Vec<Family> {
-    let mut families = vec![Family::default(); sessions.len()];
-    let relative = |kind, index: usize| Relative {
+pub fn session_relations(
+    sessions: &[SessionEntry<'_>],
+    links: &[SessionLink],
+) -> Vec<SessionRelations> {
+    let mut families = vec![SessionRelations::default(); sessions.len()];
+    let relative = |kind, index: usize| RelatedSession {
         kind,
         session: Some(sessions[index].id.into()),
         is_found: true,
     };
-    for &Link { from, to, kind } in links {
-        let Some(kind) = descent(kind, sessions[from].digest) else { continue };
+    for &SessionLink { from, to, kind } in links {
+        let Some(kind) = descent_kind(kind, sessions[from].digest) else { continue };
         families[from].origins.push(relative(kind, to));
         families[to].offspring.push(relative(kind, from));
     }
@@ -102,7 +98,7 @@ pub fn families(sessions: &[SessionEntry<'_>], links: &[Link]) -> Vec<Family> {
 }
 
 /// Returns how a session descends from one that it is linked to; a summary is not descent.
-fn descent(kind: LinkKind, digest: &Digest) -> Option<LinkKind> {
+fn descent_kind(kind: LinkKind, digest: &SessionDigest) -> Option<LinkKind> {
     let version = digest.facts.version.as_ref();
     match kind {
         LinkKind::Summary => None,
@@ -115,39 +111,39 @@ fn descent(kind: LinkKind, digest: &Digest) -> Option<LinkKind> {
 }
 
 /// Finds the links between sessions; each pair and kind once.
-pub fn links(sessions: &[SessionEntry<'_>]) -> Vec<Link> {
+pub fn find_links(sessions: &[SessionEntry<'_>]) -> Vec<SessionLink> {
     let lineage = Lineage::new(sessions);
     let named = sessions.iter().flat_map(|session| {
-        let missing = session.digest.missing.iter().map(|missing| missing.parent);
+        let missing = session.digest.missing_parents.iter().map(|missing| missing.parent);
         missing.chain(session.digest.summaries.iter().filter_map(|(_, leaf)| *leaf))
     });
-    let holders = Holders::new(sessions, named);
-    let original = |name: Name| {
-        holders.sessions(name).iter().copied().min_by_key(|index| {
+    let holders = UuidHolders::new(sessions, named);
+    let original = |name: RecordUuid| {
+        holders.sessions_with(name).iter().copied().min_by_key(|index| {
             let SessionEntry { id, digest, .. } = sessions[*index];
-            (lineage.generation(*index), digest.facts.last_active, id)
+            (lineage.generation_of(*index), digest.facts.last_active, id)
         })
     };
     let mut links = FxHashSet::default();
     for (from, session) in sessions.iter().enumerate() {
-        for &(to, kind) in lineage.origins(from) {
-            links.insert(Link { from, to, kind });
+        for &(to, kind) in lineage.origins_of(from) {
+            links.insert(SessionLink { from, to, kind });
         }
         let mut add = |to: Option<usize>, kind| {
             if let Some(to) = to.filter(|to| *to != from) {
-                links.insert(Link { from, to, kind });
+                links.insert(SessionLink { from, to, kind });
             }
         };
-        for missing in &session.digest.missing {
+        for missing in &session.digest.missing_parents {
             add(original(missing.parent), LinkKind::Continuation);
         }
         for leaf in session.digest.summaries.iter().filter_map(|(_, leaf)| *leaf) {
-            if !holders.has(leaf, from) {
+            if !holders.is_held_by(leaf, from) {
                 add(original(leaf), LinkKind::Summary);
             }
         }
     }
-    let mut links: Vec<Link> = links.into_iter().collect();
+    let mut links: Vec<SessionLink> = links.into_iter().collect();
     links.sort_unstable();
     links
 }

@@ -83,15 +83,15 @@ pub(crate) use encode_plain;
 
 #[cfg(test)]
 mod tests {
-    use crate::name::{Key, Name};
+    use crate::ids::{IdHash, RecordUuid};
     use crate::record::Record;
     use crate::time::Time;
 
     /// A session of a million records takes this many bytes per record.
     #[test]
-    fn an_optional_id_or_time_takes_no_more_room_than_one_that_is_there() {
-        assert_eq!(size_of::<Option<Name>>(), 16);
-        assert_eq!(size_of::<Option<Key>>(), 8);
+    fn optional_ids_and_times_take_no_extra_space() {
+        assert_eq!(size_of::<Option<RecordUuid>>(), 16);
+        assert_eq!(size_of::<Option<IdHash>>(), 8);
         assert_eq!(size_of::<Option<Time>>(), 8);
         assert_eq!(size_of::<Record>(), 88);
     }
@@ -105,12 +105,12 @@ mod tests {
             "0a1b2c3d-4e5f-4a6b-8c7d-0123456789ab",
             "msg_1",
         ];
-        let mut all: Vec<Option<Name>> =
-            names.iter().map(|name| Some(Name::new(name.as_bytes()))).collect();
+        let mut all: Vec<Option<RecordUuid>> =
+            names.iter().map(|name| Some(RecordUuid::new(name.as_bytes()))).collect();
         all.push(None);
         let times: Vec<Option<Time>> =
             [0, -1, 1, i64::MAX, i64::MIN].map(|millis| Some(Time::from_millis(millis))).into();
-        let keys = vec![Some(Key::new(b"")), None, Some(Key::new(b"toolu_1"))];
+        let keys = vec![Some(IdHash::new(b"")), None, Some(IdHash::new(b"toolu_1"))];
         let values = (all, times, keys);
         let decoded = bitcode::decode(&bitcode::encode(&values));
         assert_eq!(decoded.ok(), Some(values));
@@ -120,7 +120,7 @@ mod tests {
     fn order_is_that_of_the_numbers() {
         let time = Time::from_millis;
         assert!(time(i64::MIN) < time(-1) && time(-1) < time(0) && time(0) < time(i64::MAX));
-        let name = |spelling: &str| Name::canonical(spelling.as_bytes()).unwrap();
+        let name = |spelling: &str| RecordUuid::parse_canonical(spelling.as_bytes()).unwrap();
         let low = name("00000000-0000-0000-0000-000000000001");
         assert!(name("00000000-0000-0000-0000-000000000000") < low);
         assert!(low < name("ffffffff-ffff-fffe-0000-000000000000"));

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::body::Usage;
-use crate::name::fingerprint;
+use crate::body::TokenUsage;
+use crate::ids::fingerprint;
 
 /// The day on which the list was last compared with what the client itself charges (`tests/client/cost.py`).
-pub const DATE: &str = "2026-11-15";
+pub const LIST_DATE: &str = "2026-11-15";
 
 /// Dollars for a million tokens of each kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub struct Price {
 /// Models and what they cost.
 #[derive(Clone, Debug)]
 pub struct PriceList {
-    rows: Vec<Row>,
+    rows: Vec<PriceRow>,
     /// The date that the file with other prices gives itself.
     pub file_date: Option<String>,
 }
@@ -37,16 +37,16 @@ pub struct PriceList {
 ///
 /// Writing to the cache costs 1.25 times the input for five minutes, twice for an hour.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
+pub(crate) struct PriceRow {
     model: std::borrow::Cow<'static, str>,
-    rates: Rates,
+    rates: TokenRates,
     fast: f64,
     /// The prompt size above which other prices apply, and those prices.
-    above: Option<(u64, Rates)>,
+    tier: Option<(u64, TokenRates)>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Rates {
+struct TokenRates {
     input: f64,
     output: f64,
     read: f64,
@@ -54,86 +54,86 @@ struct Rates {
     write_1h: f64,
 }
 
-const fn rates([input, output, read]: [f64; 3]) -> Rates {
-    Rates { input, output, read, write_5m: input * 1.25, write_1h: input * 2.0 }
+const fn standard_rates([input, output, read]: [f64; 3]) -> TokenRates {
+    TokenRates { input, output, read, write_5m: input * 1.25, write_1h: input * 2.0 }
 }
 
-const fn row(model: &'static str, input: f64, output: f64, read: f64) -> Row {
+const fn price_row(model: &'static str, input: f64, output: f64, read: f64) -> PriceRow {
     let model = std::borrow::Cow::Borrowed(model);
-    Row { model, rates: rates([input, output, read]), fast: 1.0, above: None }
+    PriceRow { model, rates: standard_rates([input, output, read]), fast: 1.0, tier: None }
 }
 
-const fn fast(factor: f64, mut row: Row) -> Row {
+const fn with_fast(factor: f64, mut row: PriceRow) -> PriceRow {
     row.fast = factor;
     row
 }
 
-const fn write_5m(price: f64, mut row: Row) -> Row {
+const fn with_write_5m(price: f64, mut row: PriceRow) -> PriceRow {
     row.rates.write_5m = price;
     row
 }
 
-const fn above(tokens: u64, prices: [f64; 3], mut row: Row) -> Row {
-    row.above = Some((tokens, rates(prices)));
+const fn with_tier(tokens: u64, prices: [f64; 3], mut row: PriceRow) -> PriceRow {
+    row.tier = Some((tokens, standard_rates(prices)));
     row
 }
 
-static LIST: &[Row] = &[
-    row("claude-fable-5", 10.0, 50.0, 1.0),
-    row("claude-mythos-5", 10.0, 50.0, 1.0),
-    row("claude-fable-5-1", 10.0, 50.0, 0.25),
-    row("claude-mythos-5-1", 10.0, 50.0, 0.25),
-    fast(2.0, row("claude-opus-5-5", 4.0, 20.0, 0.2)),
-    fast(2.0, row("claude-opus-5", 5.0, 25.0, 0.5)),
-    fast(2.0, row("claude-opus-4-8", 5.0, 25.0, 0.5)),
-    fast(6.0, row("claude-opus-4-7", 5.0, 25.0, 0.5)),
-    fast(6.0, row("claude-opus-4-6", 5.0, 25.0, 0.5)),
-    row("claude-opus-4-5", 5.0, 25.0, 0.5),
-    row("claude-opus-4-1", 15.0, 75.0, 1.5),
-    row("claude-opus-4", 15.0, 75.0, 1.5),
-    row("claude-3-opus", 15.0, 75.0, 1.5),
-    row("claude-sonnet-5-5", 2.0, 10.0, 0.1),
-    row("claude-sonnet-5", 2.0, 10.0, 0.2),
-    row("claude-sonnet-4-6", 3.0, 15.0, 0.3),
+static PUBLIC_PRICES: &[PriceRow] = &[
+    price_row("claude-fable-5", 10.0, 50.0, 1.0),
+    price_row("claude-mythos-5", 10.0, 50.0, 1.0),
+    price_row("claude-fable-5-1", 10.0, 50.0, 0.25),
+    price_row("claude-mythos-5-1", 10.0, 50.0, 0.25),
+    with_fast(2.0, price_row("claude-opus-5-5", 4.0, 20.0, 0.2)),
+    with_fast(2.0, price_row("claude-opus-5", 5.0, 25.0, 0.5)),
+    with_fast(2.0, price_row("claude-opus-4-8", 5.0, 25.0, 0.5)),
+    with_fast(6.0, price_row("claude-opus-4-7", 5.0, 25.0, 0.5)),
+    with_fast(6.0, price_row("claude-opus-4-6", 5.0, 25.0, 0.5)),
+    price_row("claude-opus-4-5", 5.0, 25.0, 0.5),
+    price_row("claude-opus-4-1", 15.0, 75.0, 1.5),
+    price_row("claude-opus-4", 15.0, 75.0, 1.5),
+    price_row("claude-3-opus", 15.0, 75.0, 1.5),
+    price_row("claude-sonnet-5-5", 2.0, 10.0, 0.1),
+    price_row("claude-sonnet-5", 2.0, 10.0, 0.2),
+    price_row("claude-sonnet-4-6", 3.0, 15.0, 0.3),
     // The client's own total ignores this tier, so it is lower for long prompts.
-    above(200_000, [6.0, 22.5, 0.6], row("claude-sonnet-4-5", 3.0, 15.0, 0.3)),
-    above(200_000, [6.0, 22.5, 0.6], row("claude-sonnet-4", 3.0, 15.0, 0.3)),
-    row("claude-3-7-sonnet", 3.0, 15.0, 0.3),
-    row("claude-3-5-sonnet", 3.0, 15.0, 0.3),
-    row("claude-3-sonnet", 3.0, 15.0, 0.3),
-    above(100_000, [0.5, 2.5, 0.05], row("claude-haiku-5-5", 0.1, 0.5, 0.01)),
-    row("claude-haiku-4-5", 1.0, 5.0, 0.1),
-    row("claude-3-5-haiku", 0.8, 4.0, 0.08),
+    with_tier(200_000, [6.0, 22.5, 0.6], price_row("claude-sonnet-4-5", 3.0, 15.0, 0.3)),
+    with_tier(200_000, [6.0, 22.5, 0.6], price_row("claude-sonnet-4", 3.0, 15.0, 0.3)),
+    price_row("claude-3-7-sonnet", 3.0, 15.0, 0.3),
+    price_row("claude-3-5-sonnet", 3.0, 15.0, 0.3),
+    price_row("claude-3-sonnet", 3.0, 15.0, 0.3),
+    with_tier(100_000, [0.5, 2.5, 0.05], price_row("claude-haiku-5-5", 0.1, 0.5, 0.01)),
+    price_row("claude-haiku-4-5", 1.0, 5.0, 0.1),
+    price_row("claude-3-5-haiku", 0.8, 4.0, 0.08),
     // The only model whose cache price does not follow the rule.
-    write_5m(0.3, row("claude-3-haiku", 0.25, 1.25, 0.03)),
+    with_write_5m(0.3, price_row("claude-3-haiku", 0.25, 1.25, 0.03)),
 ];
 
 /// Dollars for one search of the web.
-pub const WEB_SEARCH: f64 = 0.01;
+pub const WEB_SEARCH_COST: f64 = 0.01;
 
 /// A file of prices as it is written; `docs/usage.md` shows one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PriceFile {
     date: Option<String>,
-    models: BTreeMap<String, FileRow>,
+    models: BTreeMap<String, PriceFileRow>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FileRow {
+struct PriceFileRow {
     input: f64,
     output: f64,
     cache_read: Option<f64>,
     cache_write_5m: Option<f64>,
     cache_write_1h: Option<f64>,
     fast: Option<f64>,
-    above: Option<FileAbove>,
+    above: Option<PriceFileTier>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FileAbove {
+struct PriceFileTier {
     tokens: u64,
     input: f64,
     output: f64,
@@ -153,7 +153,7 @@ pub enum PriceError {
 
 impl Default for PriceList {
     fn default() -> Self {
-        Self { rows: LIST.to_vec(), file_date: None }
+        Self { rows: PUBLIC_PRICES.to_vec(), file_date: None }
     }
 }
 
@@ -168,7 +168,7 @@ impl PriceList {
         let file: PriceFile = serde_json::from_str(text)?;
         let mut list = Self { file_date: file.date, ..Self::default() };
         for (model, price) in file.models {
-            let row = price.row(plain_name(&model));
+            let row = price.into_price_row(plain_name(&model));
             if !row.is_sound() {
                 return Err(PriceError::Negative(model));
             }
@@ -181,20 +181,21 @@ impl PriceList {
     /// Returns the price of a model for a prompt of some length.
     ///
     /// A date, a provider and the like around the name are ignored. `None`: it is not on the list.
-    pub fn price(&self, model: &str, prompt_tokens: u64) -> Option<Price> {
-        self.row(model).map(|row| row.price(prompt_tokens))
+    pub fn price_of(&self, model: &str, prompt_tokens: u64) -> Option<Price> {
+        self.row_of(model).map(|row| row.price_at(prompt_tokens))
     }
 
     /// Finds the row of a model, to price many messages with.
-    pub(crate) fn row(&self, model: &str) -> Option<&Row> {
+    pub(crate) fn row_of(&self, model: &str) -> Option<&PriceRow> {
         let name = plain_name(model);
-        let starts =
-            |row: &&Row| name.strip_prefix(&*row.model).is_some_and(|rest| row.allows(rest));
+        let starts = |row: &&PriceRow| {
+            name.strip_prefix(&*row.model).is_some_and(|rest| row.allows_suffix(rest))
+        };
         self.rows.iter().filter(starts).max_by_key(|row| row.model.len())
     }
 
     /// Returns what one message cost. `None`: its model, or one that helped, is not on the list.
-    pub fn cost(&self, model: &str, usage: &Usage) -> Option<f64> {
+    pub fn message_cost(&self, model: &str, usage: &TokenUsage) -> Option<f64> {
         if usage.iterations.len() < 2 {
             return Some(self.tokens_cost(model, usage, usage)? + searches_cost(usage));
         }
@@ -206,11 +207,16 @@ impl PriceList {
     }
 
     /// Prices the tokens of `usage` in the mode of the `whole` message.
-    pub(crate) fn tokens_cost(&self, model: &str, usage: &Usage, whole: &Usage) -> Option<f64> {
+    pub(crate) fn tokens_cost(
+        &self,
+        model: &str,
+        usage: &TokenUsage,
+        whole: &TokenUsage,
+    ) -> Option<f64> {
         if model == SYNTHETIC {
             return Some(0.0);
         }
-        self.row(model).map(|row| row.cost(usage, whole))
+        self.row_of(model).map(|row| row.usage_cost(usage, whole))
     }
 }
 
@@ -218,19 +224,19 @@ impl PriceList {
 pub(crate) const SYNTHETIC: &str = "<synthetic>";
 
 /// Returns what the searches of the web cost that the server made for a message.
-pub fn searches_cost(usage: &Usage) -> f64 {
-    usage.web_search_requests as f64 * WEB_SEARCH
+pub fn searches_cost(usage: &TokenUsage) -> f64 {
+    usage.web_search_requests as f64 * WEB_SEARCH_COST
 }
 
-impl FileRow {
-    fn row(self, model: String) -> Row {
+impl PriceFileRow {
+    fn into_price_row(self, model: String) -> PriceRow {
         let Self { input, output, cache_read, cache_write_5m, cache_write_1h, fast, above } = self;
-        Row {
+        PriceRow {
             model: model.into(),
             rates: file_rates(input, output, cache_read, cache_write_5m, cache_write_1h),
             fast: fast.unwrap_or(1.0),
-            above: above.map(|above| {
-                let FileAbove { tokens, input, output, .. } = above;
+            tier: above.map(|above| {
+                let PriceFileTier { tokens, input, output, .. } = above;
                 let (five, hour) = (above.cache_write_5m, above.cache_write_1h);
                 (tokens, file_rates(input, output, above.cache_read, five, hour))
             }),
@@ -244,18 +250,18 @@ fn file_rates(
     read: Option<f64>,
     five: Option<f64>,
     hour: Option<f64>,
-) -> Rates {
-    let usual = rates([input, output, read.unwrap_or(input * 0.1)]);
-    Rates {
+) -> TokenRates {
+    let usual = standard_rates([input, output, read.unwrap_or(input * 0.1)]);
+    TokenRates {
         write_5m: five.unwrap_or(usual.write_5m),
         write_1h: hour.unwrap_or(usual.write_1h),
         ..usual
     }
 }
 
-impl Row {
-    fn price(&self, prompt_tokens: u64) -> Price {
-        let rates = match self.above {
+impl PriceRow {
+    fn price_at(&self, prompt_tokens: u64) -> Price {
+        let rates = match self.tier {
             Some((tokens, rates)) if prompt_tokens > tokens => rates,
             _ => self.rates,
         };
@@ -270,8 +276,8 @@ impl Row {
     }
 
     /// Prices the tokens of `usage` in the mode of the `whole` message.
-    pub(crate) fn cost(&self, usage: &Usage, whole: &Usage) -> f64 {
-        let price = self.price(usage.context_tokens());
+    pub(crate) fn usage_cost(&self, usage: &TokenUsage, whole: &TokenUsage) -> f64 {
+        let price = self.price_at(usage.context_tokens());
         let writes = usage.cache_writes();
         let parts = [
             (usage.input_tokens, price.input),
@@ -291,7 +297,7 @@ impl Row {
     ///
     /// `claude-opus-4-9` is not `claude-opus-4`: another version may have another price. For models that a
     /// price file names, the name has to match.
-    fn allows(&self, rest: &str) -> bool {
+    fn allows_suffix(&self, rest: &str) -> bool {
         if !self.model.starts_with("claude-") {
             return !rest.starts_with(|next: char| next.is_ascii_alphanumeric());
         }
@@ -302,11 +308,11 @@ impl Row {
 
     fn is_sound(&self) -> bool {
         let sound = |n: f64| n.is_finite() && n >= 0.0;
-        let all = |rates: &Rates| {
-            let Rates { input, output, read, write_5m, write_1h } = *rates;
+        let all = |rates: &TokenRates| {
+            let TokenRates { input, output, read, write_5m, write_1h } = *rates;
             [input, output, read, write_5m, write_1h].into_iter().all(sound)
         };
-        sound(self.fast) && all(&self.rates) && self.above.iter().all(|(_, rates)| all(rates))
+        sound(self.fast) && all(&self.rates) && self.tier.iter().all(|(_, rates)| all(rates))
     }
 }
 
@@ -349,12 +355,12 @@ fn swapped_name(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::Iteration;
+    use crate::body::ModelRun;
 
     #[track_caller]
     fn check(model: &str, prompt: u64, expected: Option<(f64, f64)>) {
         let found =
-            PriceList::default().price(model, prompt).map(|price| (price.input, price.output));
+            PriceList::default().price_of(model, prompt).map(|price| (price.input, price.output));
         assert_eq!(found, expected, "{model}");
     }
 
@@ -369,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn providers_write_names_their_own_way() {
+    fn provider_specific_model_names_are_recognised() {
         check("us.anthropic.claude-sonnet-4-5-20250929-v1:0", 0, Some((3.0, 15.0)));
         check("claude-sonnet-4@20250514", 0, Some((3.0, 15.0)));
         check("anthropic/claude-sonnet-4.5", 0, Some((3.0, 15.0)));
@@ -426,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn long_prompts_have_their_own() {
+    fn long_prompts_have_separate_prices() {
         check("claude-sonnet-4-5", 200_001, Some((6.0, 22.5)));
         check("claude-sonnet-4-20250514", 200_001, Some((6.0, 22.5)));
         check("claude-sonnet-4-6", 200_001, Some((3.0, 15.0)));
@@ -437,32 +443,33 @@ mod tests {
     #[test]
     fn the_whole_prompt_decides_the_tier() {
         // The published list charges all tokens of a long request at the higher prices.
-        let long = Usage {
+        let long = TokenUsage {
             input_tokens: 1_000,
             cache_read_input_tokens: 190_000,
             cache_creation_input_tokens: 10_000,
             output_tokens: 1_000,
-            ..Usage::default()
+            ..TokenUsage::default()
         };
         let cost: f64 = 0.001 * 6.0 + 0.19 * 0.6 + 0.01 * 7.5 + 0.001 * 22.5;
         check_cost("claude-sonnet-4-5", &long, Some((cost * 1e6).round() / 1e6));
     }
 
-    fn usage() -> Usage {
-        Usage {
+    fn usage() -> TokenUsage {
+        TokenUsage {
             input_tokens: 1_000_000,
             output_tokens: 100_000,
             cache_creation_input_tokens: 300_000,
             ephemeral_1h_input_tokens: 100_000,
             cache_read_input_tokens: 2_000_000,
-            ..Usage::default()
+            ..TokenUsage::default()
         }
     }
 
     #[track_caller]
-    fn check_cost(model: &str, usage: &Usage, expected: Option<f64>) {
-        let found =
-            PriceList::default().cost(model, usage).map(|dollars| (dollars * 1e6).round() / 1e6);
+    fn check_cost(model: &str, usage: &TokenUsage, expected: Option<f64>) {
+        let found = PriceList::default()
+            .message_cost(model, usage)
+            .map(|dollars| (dollars * 1e6).round() / 1e6);
         assert_eq!(found, expected);
     }
 
@@ -470,11 +477,11 @@ mod tests {
     fn every_kind_of_token_is_priced_apart() {
         let whole = 5.0 + 2.5 + 0.2 * 6.25 + 0.1 * 10.0 + 2.0 * 0.5;
         check_cost("claude-opus-5", &usage(), Some(whole));
-        let fast = Usage { speed: Some("fast".into()), ..usage() };
+        let fast = TokenUsage { speed: Some("fast".into()), ..usage() };
         check_cost("claude-opus-5", &fast, Some(2.0 * whole));
-        let batch = Usage { service_tier: Some("batch".into()), ..usage() };
+        let batch = TokenUsage { service_tier: Some("batch".into()), ..usage() };
         check_cost("claude-opus-5", &batch, Some(whole / 2.0));
-        let searched = Usage { web_search_requests: 3, ..usage() };
+        let searched = TokenUsage { web_search_requests: 3, ..usage() };
         check_cost("claude-opus-5", &searched, Some(whole + 0.03));
         check_cost("<synthetic>", &usage(), Some(0.0));
         check_cost("kimi-k2", &usage(), None);
@@ -482,13 +489,13 @@ mod tests {
 
     #[test]
     fn a_model_that_took_over_has_its_own_price() {
-        let run = |model: &str| Iteration {
+        let run = |model: &str| ModelRun {
             model: Some(model.into()),
-            usage: Usage { output_tokens: 1_000_000, ..Usage::default() },
+            usage: TokenUsage { output_tokens: 1_000_000, ..TokenUsage::default() },
         };
-        let two = |model: &str| Usage {
+        let two = |model: &str| TokenUsage {
             iterations: vec![run("claude-opus-5"), run(model)],
-            ..Usage::default()
+            ..TokenUsage::default()
         };
         check_cost("claude-opus-5", &two("claude-haiku-4-5"), Some(30.0));
         check_cost("claude-opus-5", &two("glm-5"), None);
@@ -504,7 +511,7 @@ mod tests {
         );
         let list = list.unwrap();
         let price = |model: &str, prompt| {
-            let price = list.price(model, prompt).unwrap();
+            let price = list.price_of(model, prompt).unwrap();
             [
                 price.input,
                 price.output,

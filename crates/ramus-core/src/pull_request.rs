@@ -13,7 +13,7 @@ pub struct PullRequest {
 
 impl PullRequest {
     /// Returns its description for a reader.
-    pub fn words(&self) -> String {
+    pub fn description(&self) -> String {
         let number = self.number.map(|number| format!(" #{number}")).unwrap_or_default();
         let of = self.repository.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();
         format!("pull request{number}{of}: {}", self.url)
@@ -32,7 +32,7 @@ impl std::str::FromStr for PullRequestName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is no pull request: use 42, owner/name#42 or its URL");
+        let wrong = || format!("invalid pull request {text:?}; use 42, owner/name#42 or its URL");
         let (before, number) = text.rsplit_once(['#', '/']).unwrap_or(("", text));
         let number = number.parse().map_err(|_| wrong())?;
         let before = before.split_once("://").map_or(before, |(_, rest)| rest);
@@ -42,9 +42,18 @@ impl std::str::FromStr for PullRequestName {
     }
 }
 
+impl std::fmt::Display for PullRequestName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.repository {
+            Some(repository) => write!(f, "{repository}#{}", self.number),
+            None => write!(f, "{}", self.number),
+        }
+    }
+}
+
 impl PullRequestName {
     /// Whether this is the pull request that was meant.
-    pub fn is_meant(&self, request: &PullRequest) -> bool {
+    pub fn is_match(&self, request: &PullRequest) -> bool {
         let is_of = |wanted: &String| {
             let named = request.repository.as_deref().map(str::to_lowercase);
             let url = request.url.to_lowercase();
@@ -67,7 +76,8 @@ mod tests {
             repository: Some("Acme/kettle".into()),
         };
         let name: PullRequestName = name.parse().unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(name.is_meant(&request), is_meant, "{name:?}");
+        assert_eq!(name.to_string().parse(), Ok(name.clone()));
+        assert_eq!(name.is_match(&request), is_meant, "{name:?}");
     }
 
     #[test]

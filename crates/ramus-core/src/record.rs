@@ -2,7 +2,7 @@
 //!
 //! Only this module, `envelope` and [`body`](crate::body) know the field names of Claude Code.
 
-use crate::name::{Key, Name};
+use crate::ids::{IdHash, RecordUuid};
 use crate::time::Time;
 use bitcode::{Decode, Encode};
 
@@ -10,21 +10,21 @@ use bitcode::{Decode, Encode};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct ByteSpan {
     /// Offset of its first byte.
-    pub at: u64,
+    pub offset: u64,
     /// Number of bytes, without the newline.
     pub len: u32,
 }
 
 impl ByteSpan {
     /// Returns the offset after its last byte.
-    pub fn end(self) -> u64 {
-        self.at + u64::from(self.len)
+    pub fn end_offset(self) -> u64 {
+        self.offset + u64::from(self.len)
     }
 }
 
 /// What a record is, by its `type` (R3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
-pub enum Kind {
+pub enum RecordKind {
     User,
     Assistant,
     System,
@@ -66,39 +66,39 @@ pub enum Kind {
 }
 
 /// The kinds with their own `type`.
-const WORDS: &[(&str, Kind)] = &[
-    ("user", Kind::User),
-    ("assistant", Kind::Assistant),
-    ("system", Kind::System),
-    ("attachment", Kind::Attachment),
-    ("progress", Kind::Progress),
-    ("tool_use", Kind::ToolUse),
-    ("tool_result", Kind::ToolResult),
-    ("summary", Kind::Summary),
-    ("custom-title", Kind::CustomTitle),
-    ("ai-title", Kind::AiTitle),
-    ("last-prompt", Kind::LastPrompt),
-    ("agent-name", Kind::AgentName),
-    ("agent-color", Kind::AgentColor),
-    ("agent-setting", Kind::AgentSetting),
-    ("tag", Kind::Tag),
-    ("mode", Kind::Mode),
-    ("permission-mode", Kind::PermissionMode),
-    ("pr-link", Kind::PrLink),
-    ("queue-operation", Kind::QueueOperation),
-    ("file-history-snapshot", Kind::FileHistorySnapshot),
-    ("file-history-delta", Kind::FileHistoryDelta),
-    ("worktree-state", Kind::WorktreeState),
-    ("relocated", Kind::Relocated),
-    ("content-replacement", Kind::ContentReplacement),
-    ("bridge-session", Kind::BridgeSession),
-    ("cost-state", Kind::CostState),
-    ("frame-link", Kind::FrameLink),
-    ("fork-context-ref", Kind::ForkContextRef),
+const TYPE_NAMES: &[(&str, RecordKind)] = &[
+    ("user", RecordKind::User),
+    ("assistant", RecordKind::Assistant),
+    ("system", RecordKind::System),
+    ("attachment", RecordKind::Attachment),
+    ("progress", RecordKind::Progress),
+    ("tool_use", RecordKind::ToolUse),
+    ("tool_result", RecordKind::ToolResult),
+    ("summary", RecordKind::Summary),
+    ("custom-title", RecordKind::CustomTitle),
+    ("ai-title", RecordKind::AiTitle),
+    ("last-prompt", RecordKind::LastPrompt),
+    ("agent-name", RecordKind::AgentName),
+    ("agent-color", RecordKind::AgentColor),
+    ("agent-setting", RecordKind::AgentSetting),
+    ("tag", RecordKind::Tag),
+    ("mode", RecordKind::Mode),
+    ("permission-mode", RecordKind::PermissionMode),
+    ("pr-link", RecordKind::PrLink),
+    ("queue-operation", RecordKind::QueueOperation),
+    ("file-history-snapshot", RecordKind::FileHistorySnapshot),
+    ("file-history-delta", RecordKind::FileHistoryDelta),
+    ("worktree-state", RecordKind::WorktreeState),
+    ("relocated", RecordKind::Relocated),
+    ("content-replacement", RecordKind::ContentReplacement),
+    ("bridge-session", RecordKind::BridgeSession),
+    ("cost-state", RecordKind::CostState),
+    ("frame-link", RecordKind::FrameLink),
+    ("fork-context-ref", RecordKind::ForkContextRef),
 ];
 
 /// Types of internal records.
-const INTERNAL: &[&[u8]] = &[
+const INTERNAL_TYPES: &[&[u8]] = &[
     b"task-summary",
     b"attribution-snapshot",
     b"speculation-accept",
@@ -107,7 +107,7 @@ const INTERNAL: &[&[u8]] = &[
     b"tombstone",
 ];
 
-impl Kind {
+impl RecordKind {
     /// Returns the kind of a record by its `type`.
     pub fn from_type(name: &[u8]) -> Self {
         match name {
@@ -115,13 +115,13 @@ impl Kind {
             b"assistant" => Self::Assistant,
             b"user" => Self::User,
             b"started" | b"result" => Self::Journal,
-            _ if INTERNAL.contains(&name)
+            _ if INTERNAL_TYPES.contains(&name)
                 || name.starts_with(b"artifact-")
                 || name.starts_with(b"marble-origami-") =>
             {
                 Self::Internal
             }
-            _ => WORDS
+            _ => TYPE_NAMES
                 .iter()
                 .find(|(word, _)| word.as_bytes() == name)
                 .map_or(Self::Unknown, |(_, kind)| *kind),
@@ -129,8 +129,8 @@ impl Kind {
     }
 
     /// Returns the `type` of records of this kind.
-    pub fn word(self) -> &'static str {
-        let word = WORDS.iter().find(|(_, kind)| *kind == self).map(|(word, _)| *word);
+    pub fn as_str(self) -> &'static str {
+        let word = TYPE_NAMES.iter().find(|(_, kind)| *kind == self).map(|(word, _)| *word);
         word.unwrap_or(match self {
             Self::Internal => "internal",
             Self::Journal => "journal",
@@ -140,7 +140,7 @@ impl Kind {
     }
 
     /// Whether the kind has exactly one `type`.
-    pub(crate) fn has_word(self) -> bool {
+    pub(crate) fn has_own_type(self) -> bool {
         !matches!(self, Self::Internal | Self::Journal | Self::Unknown | Self::UnknownNode)
     }
 
@@ -157,17 +157,17 @@ impl Kind {
 
 /// What a node contributes to the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
-pub enum Voice {
+pub enum RecordRole {
     /// Typed by a person.
     Prompt,
     /// Written by the model.
-    Answer,
+    Reply,
     /// Written by the client in place of the model: API errors, "No response requested."
     Synthetic,
     /// The summary that replaces the compacted messages.
     CompactSummary,
     /// The boundary at which a conversation was compacted.
-    Boundary,
+    CompactBoundary,
     /// The result of a tool call.
     ToolResult,
     /// A slash command or `!` command with its arguments.
@@ -181,20 +181,20 @@ pub enum Voice {
     /// A message from a background task, another agent or a team mate.
     Notification,
     /// Typed by a person while the model was working (`attachment/queued_command`).
-    Queued,
+    QueuedPrompt,
     /// Progress, hooks, reminders, durations.
     Decoration,
 }
 
-impl Voice {
-    /// Whether this makes a branch by itself (R9).
-    pub fn speaks(self) -> bool {
-        matches!(self, Self::Prompt | Self::Answer | Self::Synthetic | Self::CompactSummary)
+impl RecordRole {
+    /// Whether this role makes a branch (R9).
+    pub fn is_dialogue(self) -> bool {
+        matches!(self, Self::Prompt | Self::Reply | Self::Synthetic | Self::CompactSummary)
     }
 
     /// Whether a message of this role is displayable and counted (R16).
     pub fn is_displayable(self) -> bool {
-        matches!(self, Self::Prompt | Self::Answer | Self::Synthetic)
+        matches!(self, Self::Prompt | Self::Reply | Self::Synthetic)
     }
 }
 
@@ -204,26 +204,26 @@ pub struct Record {
     pub span: ByteSpan,
     /// Line number, from 1.
     pub line: u32,
-    pub kind: Kind,
-    pub voice: Voice,
+    pub kind: RecordKind,
+    pub role: RecordRole,
     /// `isSidechain`: a record of a sub-agent.
     pub sidechain: bool,
     /// Read out of a damaged line (R2).
     pub recovered: bool,
     /// A recorded API error (`isApiErrorMessage`).
     pub api_error: bool,
-    pub name: Option<Name>,
-    /// `parentUuid`, else `logicalParentUuid` (R5, R7).
-    pub parent: Option<Name>,
+    pub uuid: Option<RecordUuid>,
+    /// `parentUuid`, else `logicalParentUuid` of a compaction (R5, R7).
+    pub parent_uuid: Option<RecordUuid>,
     pub time: Option<Time>,
     /// `message.id` of an assistant record.
-    pub message: Option<Key>,
+    pub message_id: Option<IdHash>,
     /// Fingerprint of the content, for "the same record again" (R4, R8d).
-    pub content: u64,
+    pub content_hash: u64,
     /// First of its tool call ids in [`Session::tool_ids`](crate::session::Session::tool_ids).
-    pub(crate) tools_at: u32,
+    pub(crate) first_tool: u32,
     /// The number of tool calls it makes (assistant) or answers (user).
-    pub(crate) tools: u16,
+    pub(crate) tool_count: u16,
 }
 
 impl Record {

@@ -23,14 +23,14 @@ mod value;
 #[cfg(test)]
 mod tests;
 
-use scan::Scanner;
+use scan::SecretScanner;
 
 /// How often each rule found something.
-pub type Found = BTreeMap<&'static str, u64>;
+pub type RedactionCounts = BTreeMap<&'static str, u64>;
 
 /// Something that should not be passed on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct SecretFinding {
     pub rule: &'static str,
     pub range: Range<usize>,
     /// The length of the part that is the same in all secrets of this kind, such as `ghp_`.
@@ -47,36 +47,36 @@ pub enum Encoding {
 }
 
 /// Removes secrets and personal data from a line of JSON.
-pub fn redact<'a>(line: Cow<'a, [u8]>, found: &mut Found) -> Cow<'a, [u8]> {
-    let line = match plain_ascii(&line) {
+pub fn redact_line<'a>(line: Cow<'a, [u8]>, found: &mut RedactionCounts) -> Cow<'a, [u8]> {
+    let line = match unescape_ascii(&line) {
         Cow::Borrowed(_) => line,
         Cow::Owned(plain) => Cow::Owned(plain),
     };
-    replace(line, Encoding::JsonLine, found)
+    replace_findings(line, Encoding::JsonLine, found)
 }
 
 /// Removes secrets and personal data from a text.
-pub fn redact_text<'a>(text: &'a str, found: &mut Found) -> Cow<'a, str> {
-    match replace(Cow::Borrowed(text.as_bytes()), Encoding::Text, found) {
+pub fn redact_text<'a>(text: &'a str, found: &mut RedactionCounts) -> Cow<'a, str> {
+    match replace_findings(Cow::Borrowed(text.as_bytes()), Encoding::Text, found) {
         Cow::Borrowed(_) => Cow::Borrowed(text),
         Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
     }
 }
 
 /// Calls back with each secret and its bytes; addresses and home directories are none.
-pub fn each_secret(bytes: &[u8], encoding: Encoding, mut each: impl FnMut(&Finding, &[u8])) {
+pub fn each_secret(bytes: &[u8], encoding: Encoding, mut each: impl FnMut(&SecretFinding, &[u8])) {
     let bytes = match encoding {
-        Encoding::JsonLine => plain_ascii(bytes),
+        Encoding::JsonLine => unescape_ascii(bytes),
         Encoding::Text => Cow::Borrowed(bytes),
     };
-    let secrets = Scanner::new(&bytes, encoding);
+    let secrets = SecretScanner::new(&bytes, encoding);
     for finding in secrets.filter(|finding| !matches!(finding.rule, HOME | EMAIL)) {
         each(&finding, &bytes[finding.range.clone()]);
     }
 }
 
 /// Returns how a secret may be shown: only what all of its kind begin with, and its length.
-pub fn mask(finding: &Finding, secret: &[u8]) -> String {
+pub fn mask_secret(finding: &SecretFinding, secret: &[u8]) -> String {
     let prefix = String::from_utf8_lossy(&secret[..finding.public_prefix.min(secret.len())]);
     let length = String::from_utf8_lossy(secret).chars().count();
     format!("{prefix}… ({length} characters)")
@@ -85,10 +85,14 @@ pub fn mask(finding: &Finding, secret: &[u8]) -> String {
 const HOME: &str = "home-directory";
 const EMAIL: &str = "email-address";
 
-fn replace<'a>(bytes: Cow<'a, [u8]>, encoding: Encoding, found: &mut Found) -> Cow<'a, [u8]> {
+fn replace_findings<'a>(
+    bytes: Cow<'a, [u8]>,
+    encoding: Encoding,
+    found: &mut RedactionCounts,
+) -> Cow<'a, [u8]> {
     let mut out: Option<Vec<u8>> = None;
     let mut kept = 0;
-    for finding in Scanner::new(&bytes, encoding) {
+    for finding in SecretScanner::new(&bytes, encoding) {
         *found.entry(finding.rule).or_default() += 1;
         let out = out.get_or_insert_with(|| Vec::with_capacity(bytes.len()));
         out.extend_from_slice(&bytes[kept..finding.range.start]);
@@ -110,7 +114,7 @@ fn replace<'a>(bytes: Cow<'a, [u8]>, encoding: Encoding, found: &mut Found) -> C
 /// Replaces escapes such as `\u0067` with the letters they encode, so that they hide nothing.
 ///
 /// Quotes, backslashes and control characters stay escaped: the meaning of the line does not change.
-fn plain_ascii(line: &[u8]) -> Cow<'_, [u8]> {
+fn unescape_ascii(line: &[u8]) -> Cow<'_, [u8]> {
     let mut out: Option<Vec<u8>> = None;
     let (mut kept, mut from) = (0, 0);
     while let Some(found) = memchr::memmem::find(&line[from..], b"\\u00") {

@@ -7,14 +7,14 @@
 use bitcode::{Decode, Encode};
 use std::fmt;
 
-use crate::loader::Loader;
-use crate::record::{Kind, Voice};
-use crate::session::{NodeId, NoteKind, Session};
-use crate::tree::Tree;
+use crate::client_view::ClientView;
+use crate::record::{RecordKind, RecordRole};
+use crate::record_tree::RecordTree;
+use crate::session::{NodeId, Session, SessionNoteKind};
 
 /// How to choose the resume point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub enum Rule {
+pub enum ResumeRule {
     /// As the client that wrote the file does.
     #[default]
     Client,
@@ -28,7 +28,7 @@ pub enum Rule {
 
 /// The client versions that share a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub enum Era {
+pub enum ClientEra {
     /// Up to 2.1.100: the newest timestamp, leaf or not.
     Timestamp,
     /// 2.1.101 to 2.1.119: the last record in file order.
@@ -37,13 +37,13 @@ pub enum Era {
     Pointer,
 }
 
-impl Era {
+impl ClientEra {
     /// All eras, oldest first.
     pub const ALL: [Self; 3] = [Self::Timestamp, Self::FileOrder, Self::Pointer];
 
     /// Returns the era of a file by its newest version; files without versions are old.
-    pub fn of(session: &Session) -> Self {
-        match numbers(session) {
+    pub fn of_session(session: &Session) -> Self {
+        match version_numbers(session) {
             (2, 1, 101..=119) => Self::FileOrder,
             numbers if numbers < (2, 1, 101) => Self::Timestamp,
             _ => Self::Pointer,
@@ -51,7 +51,7 @@ impl Era {
     }
 
     /// Returns the newest version of the era.
-    fn newest(self) -> (u32, u32, u32) {
+    fn newest_version(self) -> (u32, u32, u32) {
         match self {
             Self::Timestamp => (2, 1, 100),
             Self::FileOrder => (2, 1, 119),
@@ -60,7 +60,7 @@ impl Era {
     }
 }
 
-impl fmt::Display for Era {
+impl fmt::Display for ClientEra {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Timestamp => "clients up to 2.1.100",
@@ -71,25 +71,25 @@ impl fmt::Display for Era {
 }
 
 /// The newest version in a file as numbers; zeros if no record has one.
-pub(crate) fn numbers(session: &Session) -> (u32, u32, u32) {
+pub(crate) fn version_numbers(session: &Session) -> (u32, u32, u32) {
     session.facts().version.as_ref().map_or((0, 0, 0), |version| version.numbers)
 }
 
 /// The resume point with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resume {
+pub struct ResumePoint {
     /// The node itself; it can be any kind of node, leaf or not.
     pub point: NodeId,
     /// The point, climbed to the nearest user or assistant record.
     pub leaf: NodeId,
-    pub reason: Reason,
+    pub reason: ResumeReason,
     /// The record that decided: the point itself, or what pointed to it.
     pub decided_by: NodeId,
 }
 
 /// Why a node is the resume point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub enum Reason {
+pub enum ResumeReason {
     NewestTimestamp,
     /// No node has a time, so the first one is as new as any.
     NoTimestamps,
@@ -117,7 +117,7 @@ pub enum Reason {
     NoSummary,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for ResumeReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let last = "so the last record in file order is taken";
         match self {
@@ -167,128 +167,149 @@ impl fmt::Display for Reason {
 ///
 /// `None`: there is nothing to resume, because the session has no node outside
 /// of sidechains, was cleared, or the client would not find it.
-pub fn resume(session: &Session, tree: &Tree, rule: Rule) -> Option<Resume> {
+pub fn find_resume_point(
+    session: &Session,
+    tree: &RecordTree,
+    rule: ResumeRule,
+) -> Option<ResumePoint> {
     match rule {
-        Rule::Client => resume_as(session, tree, numbers(session)),
-        Rule::Summary => by_summary(session, tree),
-        Rule::Newest => resume_in(session, tree, Era::Timestamp),
-        Rule::FileOrder => resume_in(session, tree, Era::FileOrder),
+        ResumeRule::Client => resume_point_for_version(session, tree, version_numbers(session)),
+        ResumeRule::Summary => resume_by_summary(session, tree),
+        ResumeRule::Newest => resume_point_in_era(session, tree, ClientEra::Timestamp),
+        ResumeRule::FileOrder => resume_point_in_era(session, tree, ClientEra::FileOrder),
     }
 }
 
 /// Chooses the resume point as the newest clients of an era do.
-pub fn resume_in(session: &Session, tree: &Tree, era: Era) -> Option<Resume> {
-    resume_as(session, tree, era.newest())
+pub fn resume_point_in_era(
+    session: &Session,
+    tree: &RecordTree,
+    era: ClientEra,
+) -> Option<ResumePoint> {
+    resume_point_for_version(session, tree, era.newest_version())
 }
 
 /// Chooses the resume point as the client of one version does.
-fn resume_as(session: &Session, tree: &Tree, version: (u32, u32, u32)) -> Option<Resume> {
-    let loader = Loader::new(session, tree, version);
+fn resume_point_for_version(
+    session: &Session,
+    tree: &RecordTree,
+    version: (u32, u32, u32),
+) -> Option<ResumePoint> {
+    let loader = ClientView::new(session, tree, version);
     if version < (2, 1, 101) {
-        by_time(&loader)
+        resume_by_time(&loader)
     } else if version < (2, 1, 115) {
-        by_leaf(&loader)
+        resume_by_leaf(&loader)
     } else if version < (2, 1, 120) {
-        let last = loader.last()?;
-        at_last(&loader, Reason::LastRecord, last, last)
+        let last = loader.last_node()?;
+        resume_at_last(&loader, ResumeReason::LastRecord, last, last)
     } else {
-        by_pointer(&loader)
+        resume_by_pointer(&loader)
     }
 }
 
-fn by_time(loader: &Loader<'_>) -> Option<Resume> {
-    let point = loader.newest(loader.nodes().map(|(id, _)| id))?;
+fn resume_by_time(loader: &ClientView<'_>) -> Option<ResumePoint> {
+    let point = loader.newest_of(loader.nodes().map(|(id, _)| id))?;
     let record = loader.session.record(point);
-    let reason = if record.time.is_some() { Reason::NewestTimestamp } else { Reason::NoTimestamps };
-    match loader.climb(point) {
-        Some(leaf) => Some(Resume { point, leaf, reason, decided_by: point }),
+    let reason = if record.time.is_some() {
+        ResumeReason::NewestTimestamp
+    } else {
+        ResumeReason::NoTimestamps
+    };
+    match loader.nearest_message(point) {
+        Some(leaf) => Some(ResumePoint { point, leaf, reason, decided_by: point }),
         // Below a boundary without a summary these clients start a new conversation.
-        None if record.voice == Voice::Boundary => None,
-        None => Some(Resume { point, leaf: point, reason, decided_by: point }),
+        None if record.role == RecordRole::CompactBoundary => None,
+        None => Some(ResumePoint { point, leaf: point, reason, decided_by: point }),
     }
 }
 
 /// 2.1.101 to 2.1.114: the only leaf, else the last record.
-fn by_leaf(loader: &Loader<'_>) -> Option<Resume> {
+fn resume_by_leaf(loader: &ClientView<'_>) -> Option<ResumePoint> {
     let leaves = loader.leaves();
     if let [leaf] = leaves[..] {
         if loader.session.record(leaf).sidechain {
             return None;
         }
-        return at_last(loader, Reason::OnlyLeaf, leaf, leaf);
+        return resume_at_last(loader, ResumeReason::OnlyLeaf, leaf, leaf);
     }
-    let last = loader.last()?;
-    at_last(loader, Reason::LastRecord, last, last)
+    let last = loader.last_node()?;
+    resume_at_last(loader, ResumeReason::LastRecord, last, last)
 }
 
-fn at_last(
-    loader: &Loader<'_>,
-    reason: Reason,
+fn resume_at_last(
+    loader: &ClientView<'_>,
+    reason: ResumeReason,
     last: NodeId,
     decided_by: NodeId,
-) -> Option<Resume> {
+) -> Option<ResumePoint> {
     let point = if loader.version >= (2, 1, 253) { loader.newest_below(last) } else { last };
-    if let Some(leaf) = loader.climb(point) {
-        return Some(Resume { point, leaf, reason, decided_by });
+    if let Some(leaf) = loader.nearest_message(point) {
+        return Some(ResumePoint { point, leaf, reason, decided_by });
     }
     let leaves = loader
         .leaves()
         .into_iter()
         .filter(|leaf| loader.is_node(*leaf, loader.session.record(*leaf)));
-    let newest = loader.newest(leaves.filter(|leaf| loader.climb(*leaf).is_some()))?;
-    let leaf = loader.climb(newest)?;
-    Some(Resume { point: newest, leaf, reason: Reason::NothingAbove, decided_by: last })
+    let newest = loader.newest_of(leaves.filter(|leaf| loader.nearest_message(*leaf).is_some()))?;
+    let leaf = loader.nearest_message(newest)?;
+    Some(ResumePoint { point: newest, leaf, reason: ResumeReason::NothingAbove, decided_by: last })
 }
 
 /// From 2.1.120: the record that the last `last-prompt` names, unless the conversation continued.
-fn by_pointer(loader: &Loader<'_>) -> Option<Resume> {
-    let state = loader.pointer();
+fn resume_by_pointer(loader: &ClientView<'_>) -> Option<ResumePoint> {
+    let state = loader.scan_pointers();
     let last = state.last?;
     if state.cleared && loader.version >= (2, 1, 191) {
         return None;
     }
-    let Some(held) = state.held else {
+    let Some(held) = state.active else {
         let (reason, by) = match state.voided {
-            Some(record) => (Reason::PointerBeforeCompaction, record),
-            None => (Reason::NoPointer, last),
+            Some(record) => (ResumeReason::PointerBeforeCompaction, record),
+            None => (ResumeReason::NoPointer, last),
         };
-        return at_last(loader, reason, last, by);
+        return resume_at_last(loader, reason, last, by);
     };
-    let Some(point) = loader.tree.find(held.name) else {
-        return at_last(loader, Reason::UnknownPointer, last, held.record);
+    let Some(point) = loader.tree.node_by_uuid(loader.session, held.uuid) else {
+        return resume_at_last(loader, ResumeReason::UnknownPointer, last, held.record);
     };
     if loader.session.record(point).sidechain {
         return None;
     }
     if loader.is_hidden(point) {
-        return at_last(loader, Reason::HiddenPointer, last, held.record);
+        return resume_at_last(loader, ResumeReason::HiddenPointer, last, held.record);
     }
     let overtaken = loader.is_below(point, last);
     if !held.explicit && (overtaken || point == last) {
-        let reason =
-            if held.was_explicit { Reason::ExplicitOvertaken } else { Reason::PointerOvertaken };
-        return at_last(loader, reason, last, held.record);
+        let reason = if held.was_explicit {
+            ResumeReason::ExplicitOvertaken
+        } else {
+            ResumeReason::PointerOvertaken
+        };
+        return resume_at_last(loader, reason, last, held.record);
     }
-    let reason = if held.explicit { Reason::ExplicitPointer } else { Reason::Pointer };
-    match loader.climb(point) {
-        Some(leaf) => Some(Resume { point, leaf, reason, decided_by: held.record }),
-        None => at_last(loader, Reason::UnknownPointer, last, held.record),
+    let reason = if held.explicit { ResumeReason::ExplicitPointer } else { ResumeReason::Pointer };
+    match loader.nearest_message(point) {
+        Some(leaf) => Some(ResumePoint { point, leaf, reason, decided_by: held.record }),
+        None => resume_at_last(loader, ResumeReason::UnknownPointer, last, held.record),
     }
 }
 
-fn by_summary(session: &Session, tree: &Tree) -> Option<Resume> {
+fn resume_by_summary(session: &Session, tree: &RecordTree) -> Option<ResumePoint> {
     let named = session.notes().iter().rev().find_map(|note| match note.kind {
-        NoteKind::Summary { leaf: Some(leaf), .. } => {
-            let node = tree.find(leaf).filter(|node| !session.record(*node).sidechain)?;
+        SessionNoteKind::Summary { leaf: Some(leaf), .. } => {
+            let node =
+                tree.node_by_uuid(session, leaf).filter(|node| !session.record(*node).sidechain)?;
             Some((note.record, node))
         }
         _ => None,
     });
     let Some((note, point)) = named else {
-        return resume_in(session, tree, Era::Timestamp)
-            .map(|resume| Resume { reason: Reason::NoSummary, ..resume });
+        return resume_point_in_era(session, tree, ClientEra::Timestamp)
+            .map(|resume| ResumePoint { reason: ResumeReason::NoSummary, ..resume });
     };
-    let is_message = |id: &NodeId| matches!(session.record(*id).kind, Kind::User | Kind::Assistant);
+    let is_message =
+        |id: &NodeId| matches!(session.record(*id).kind, RecordKind::User | RecordKind::Assistant);
     let leaf = tree.ancestors(point).find(is_message).unwrap_or(point);
-    Some(Resume { point, leaf, reason: Reason::Summary, decided_by: note })
+    Some(ResumePoint { point, leaf, reason: ResumeReason::Summary, decided_by: note })
 }

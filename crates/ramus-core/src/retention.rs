@@ -2,7 +2,7 @@
 
 use crate::time::Time;
 
-const DAY: i64 = 86_400_000;
+const DAY_MILLIS: i64 = 86_400_000;
 
 /// How many days after its last change the client deletes a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,14 +17,14 @@ impl Retention {
     pub const DEFAULT: Self = Self { days: 30, from_settings: false };
 
     /// Returns when the client deletes a file that was last changed at `changed`.
-    pub fn end(self, changed: Time) -> Time {
-        Time::from_millis(changed.millis().saturating_add(i64::from(self.days) * DAY))
+    pub fn deletion_time(self, changed: Time) -> Time {
+        Time::from_millis(changed.as_millis().saturating_add(i64::from(self.days) * DAY_MILLIS))
     }
 }
 
 /// Which files the client deletes within some days, those that are overdue included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Due {
+pub struct DueDeletions {
     /// How many days ahead was looked.
     pub within: u32,
     pub retention: Retention,
@@ -38,7 +38,7 @@ pub struct Due {
     pub first: Option<Time>,
 }
 
-impl Due {
+impl DueDeletions {
     /// How many days ahead a deletion is announced.
     pub const WITHIN: u32 = 7;
 
@@ -56,8 +56,8 @@ impl Due {
     }
 
     /// Counts a file that goes at `end`, if that is soon.
-    pub fn add(&mut self, end: Time, is_agent: bool, bytes: u64, now: Time) {
-        if !self.has(end, now) {
+    pub fn add_file(&mut self, end: Time, is_agent: bool, bytes: u64, now: Time) {
+        if !self.is_due(end, now) {
             return;
         }
         *(if is_agent { &mut self.agents } else { &mut self.sessions }) += 1;
@@ -67,8 +67,8 @@ impl Due {
     }
 
     /// Whether what goes at `end` goes soon.
-    pub fn has(&self, end: Time, now: Time) -> bool {
-        end.millis() <= now.millis().saturating_add(i64::from(self.within) * DAY)
+    pub fn is_due(&self, end: Time, now: Time) -> bool {
+        end.as_millis() <= now.as_millis().saturating_add(i64::from(self.within) * DAY_MILLIS)
     }
 
     /// Whether nothing is due.
@@ -77,7 +77,7 @@ impl Due {
     }
 
     /// Announces what is due; `None`: nothing is.
-    pub fn sentence(&self) -> Option<String> {
+    pub fn warning_text(&self) -> Option<String> {
         let count = |n: usize, what: &str| match n {
             1 => format!("1 {what}"),
             n => format!("{n} {what}s"),
@@ -98,7 +98,7 @@ impl Due {
         let Retention { days, from_settings } = self.retention;
         let source = if from_settings { "your setting" } else { "its default" };
         Some(format!(
-            "{what} will be deleted by Claude Code within {} days{overdue}. It keeps sessions for {days} days, {source}; `cleanupPeriodDays` in settings.json changes that.",
+            "Claude Code will delete {what} within {} days{overdue}. It keeps sessions for {days} days ({source}); change `cleanupPeriodDays` in settings.json to keep them longer.",
             self.within
         ))
     }
@@ -109,30 +109,30 @@ mod tests {
     use super::*;
 
     fn day(n: i64) -> Time {
-        Time::from_millis(n * DAY)
+        Time::from_millis(n * DAY_MILLIS)
     }
 
     #[test]
     fn what_is_overdue_or_due_soon_is_announced() {
-        let mut due = Due::new(Retention::DEFAULT);
+        let mut due = DueDeletions::new(Retention::DEFAULT);
         for changed in [60, 71, 77, 78, 100] {
-            due.add(Retention::DEFAULT.end(day(changed)), false, 10, day(100));
+            due.add_file(Retention::DEFAULT.deletion_time(day(changed)), false, 10, day(100));
         }
-        due.add(Retention::DEFAULT.end(day(70)), true, 5, day(100));
+        due.add_file(Retention::DEFAULT.deletion_time(day(70)), true, 5, day(100));
         assert_eq!((due.sessions, due.agents, due.overdue, due.bytes), (3, 1, 2, 35));
         assert_eq!(due.first, Some(day(90)));
-        let sentence = due.sentence().unwrap();
+        let sentence = due.warning_text().unwrap();
         assert!(
-            sentence.starts_with("3 sessions and 1 sub-agent file will be deleted by Claude Code within 7 days (2 overdue: at its next start)."),
+            sentence.starts_with("Claude Code will delete 3 sessions and 1 sub-agent file within 7 days (2 overdue: at its next start)."),
             "{sentence}"
         );
-        assert!(sentence.contains("for 30 days, its default;"), "{sentence}");
+        assert!(sentence.contains("for 30 days (its default);"), "{sentence}");
     }
 
     #[test]
     fn nothing_due_is_nothing_to_announce() {
-        let mut due = Due::new(Retention { days: 365, from_settings: true });
-        due.add(due.retention.end(day(60)), false, 10, day(100));
-        assert_eq!((due.sentence(), due.is_empty()), (None, true));
+        let mut due = DueDeletions::new(Retention { days: 365, from_settings: true });
+        due.add_file(due.retention.deletion_time(day(60)), false, 10, day(100));
+        assert_eq!((due.warning_text(), due.is_empty()), (None, true));
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
-use crate::branches::{Artefact, ForkKind, Status};
-use crate::digest::Digest;
-use crate::history::{AgentClass, Class};
+use crate::branches::{Artefact, BranchStatus, ForkKind};
+use crate::digest::SessionDigest;
+use crate::history::{AgentClass, SessionClass};
+use crate::ids::RecordUuid;
 use crate::lineage::{Lineage, SessionEntry};
 use crate::link::LinkKind;
-use crate::name::Name;
 use crate::time::Time;
 use crate::unique::unique_paths;
 
@@ -25,7 +25,7 @@ pub struct Stats {
     pub damaged: u64,
     pub by_type: BTreeMap<Box<str>, u64>,
     pub system: BTreeMap<Box<str>, u64>,
-    pub by_class: BTreeMap<Class, u64>,
+    pub by_class: BTreeMap<SessionClass, u64>,
     pub agents: BTreeMap<AgentClass, u64>,
     pub inline_agents: u64,
     pub messages: u64,
@@ -39,7 +39,7 @@ pub struct Stats {
     pub compactions: u64,
     pub compaction_records: u64,
     pub sidechain_records: u64,
-    pub repeated_names: u64,
+    pub repeated_uuids: u64,
     pub orphans: u64,
     pub defects: u64,
     pub sessions_with_sidechains: u64,
@@ -51,7 +51,7 @@ pub struct Stats {
     pub raw: Branching,
     pub raw_leaves: u64,
     pub raw_roots: u64,
-    pub flows: BTreeMap<Flow, u64>,
+    pub shapes: BTreeMap<SessionShape, u64>,
     pub most_complex: Option<(usize, Complexity)>,
 }
 
@@ -60,27 +60,27 @@ pub struct Stats {
 pub struct Branching {
     pub sessions: u64,
     pub forks: u64,
-    pub ways: u64,
-    pub most_ways: u32,
+    pub branches: u64,
+    pub most_branches: u32,
 }
 
 impl Branching {
     /// Returns the mean number of branches at a fork point.
-    pub fn mean(&self) -> f64 {
-        if self.forks == 0 { 0.0 } else { self.ways as f64 / self.forks as f64 }
+    pub fn mean_branches(&self) -> f64 {
+        if self.forks == 0 { 0.0 } else { self.branches as f64 / self.forks as f64 }
     }
 
-    fn add(&mut self, forks: u32, ways: u32, most_ways: u32) {
+    fn add_session(&mut self, forks: u32, branches: u32, most_ways: u32) {
         self.sessions += u64::from(forks > 0);
         self.forks += u64::from(forks);
-        self.ways += u64::from(ways);
-        self.most_ways = self.most_ways.max(most_ways);
+        self.branches += u64::from(branches);
+        self.most_branches = self.most_branches.max(most_ways);
     }
 }
 
 /// The shape of a session; one that is not linear can have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Flow {
+pub enum SessionShape {
     Linear,
     Branching,
     Sidechain,
@@ -88,9 +88,9 @@ pub enum Flow {
     Merged,
 }
 
-impl Flow {
+impl SessionShape {
     /// Returns the stable word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Linear => "linear",
             Self::Branching => "branching",
@@ -112,7 +112,7 @@ pub struct Complexity {
     pub conversations: u32,
     pub compactions: u32,
     pub agents: u32,
-    pub ways: u32,
+    pub branches: u32,
     pub forked: u32,
     pub merged: u32,
 }
@@ -126,7 +126,7 @@ pub struct Descent {
 
 impl Descent {
     /// Judges by what a session itself records, and by its links to others.
-    pub fn new(digest: &Digest, links: impl IntoIterator<Item = LinkKind>) -> Self {
+    pub fn new(digest: &SessionDigest, links: impl IntoIterator<Item = LinkKind>) -> Self {
         let facts = &digest.facts;
         let merged = facts.forked_from.is_none() && !facts.merged_from.is_empty();
         let is_copy = |kind| matches!(kind, LinkKind::Fork | LinkKind::Copy);
@@ -135,14 +135,27 @@ impl Descent {
 }
 
 impl Complexity {
+    /// Returns what the score is made of, by name.
+    pub fn named_parts(&self) -> [(&'static str, u32); 7] {
+        [
+            ("forks", self.forks),
+            ("conversations", self.conversations),
+            ("compactions", self.compactions),
+            ("agents", self.agents),
+            ("ways", self.branches),
+            ("forked", self.forked),
+            ("merged", self.merged),
+        ]
+    }
+
     /// Measures a session that started this many sub-agents in separate files.
-    pub fn new(digest: &Digest, agents: u32, descent: Descent) -> Self {
+    pub fn new(digest: &SessionDigest, agents: u32, descent: Descent) -> Self {
         Self {
             forks: 3 * digest.forks.values().sum::<u32>(),
             conversations: 2 * (digest.conversations.len() as u32).saturating_sub(1),
             compactions: 2 * digest.facts.compactions.len() as u32,
             agents: agents + digest.inline_agents,
-            ways: digest.most_ways.saturating_sub(2),
+            branches: digest.most_branches.saturating_sub(2),
             forked: if descent.forked { 3 } else { 0 },
             merged: if descent.merged { 3 } else { 0 },
         }
@@ -150,8 +163,8 @@ impl Complexity {
 
     /// Returns the sum of the parts.
     pub fn score(&self) -> u32 {
-        let Self { forks, conversations, compactions, agents, ways, forked, merged } = self;
-        forks + conversations + compactions + agents + ways + forked + merged
+        let Self { forks, conversations, compactions, agents, branches, forked, merged } = self;
+        forks + conversations + compactions + agents + branches + forked + merged
     }
 }
 
@@ -159,7 +172,7 @@ impl Complexity {
 #[derive(Clone, Copy, Debug)]
 pub struct SessionInput<'a> {
     pub id: &'a str,
-    pub digest: &'a Digest,
+    pub digest: &'a SessionDigest,
     /// When its file was created, where the file system knows.
     pub created: Option<Time>,
     /// Sub-agents in separate files, without warm-ups.
@@ -170,7 +183,7 @@ pub struct SessionInput<'a> {
 /// A sub-agent's file, or another file that is not a session.
 #[derive(Clone, Copy, Debug)]
 pub struct OtherInput<'a> {
-    pub digest: &'a Digest,
+    pub digest: &'a SessionDigest,
     /// `None`: a journal, which belongs to no sub-agent.
     pub class: Option<AgentClass>,
     pub orphans: u32,
@@ -200,20 +213,20 @@ impl Stats {
     }
 
     /// Returns the number of conversations.
-    pub fn conversations(&self) -> u64 {
+    pub fn conversation_count(&self) -> u64 {
         self.active + self.abandoned
     }
 
-    fn add_file(&mut self, digest: &Digest, orphans: u32) {
+    fn add_file(&mut self, digest: &SessionDigest, orphans: u32) {
         self.files += 1;
         self.bytes += digest.facts.bytes;
-        self.lines += digest.counts.lines();
+        self.lines += digest.counts.total_lines();
         self.blank += digest.counts.blank;
-        self.records += digest.records();
+        self.records += digest.readable_records();
         self.unknown += digest.counts.unknown;
         self.damaged += digest.counts.damaged;
         self.sidechain_records += u64::from(digest.facts.sidechain_records);
-        self.repeated_names += u64::from(digest.repeated_names);
+        self.repeated_uuids += u64::from(digest.repeated_uuids);
         self.orphans += u64::from(orphans);
         self.defects += digest.defects.len() as u64 + u64::from(orphans);
         for (name, count) in &digest.by_type {
@@ -224,7 +237,7 @@ impl Stats {
         }
     }
 
-    fn add_session(&mut self, digest: &Digest) {
+    fn add_session(&mut self, digest: &SessionDigest) {
         *self.by_class.entry(digest.class).or_default() += 1;
         self.messages += u64::from(digest.messages);
         self.inline_agents += u64::from(digest.inline_agents);
@@ -237,13 +250,13 @@ impl Stats {
         self.drafts += u64::from(digest.drafts);
         for end in &digest.conversations {
             match end.status {
-                Status::Active => self.active += 1,
-                Status::Abandoned => self.abandoned += 1,
+                BranchStatus::Active => self.active += 1,
+                BranchStatus::Abandoned => self.abandoned += 1,
             }
         }
         self.compaction_records += digest.facts.compactions.len() as u64;
-        self.rules.add(digest.forks.values().sum(), digest.ways, digest.most_ways);
-        self.raw.add(digest.raw.forks, digest.raw.ways, digest.raw.most_ways);
+        self.rules.add_session(digest.forks.values().sum(), digest.branches, digest.most_branches);
+        self.raw.add_session(digest.raw.forks, digest.raw.branches, digest.raw.most_branches);
         self.raw_leaves += u64::from(digest.raw.leaves);
         self.raw_roots += u64::from(digest.raw.roots);
     }
@@ -257,29 +270,31 @@ impl Stats {
         let mut order: Vec<usize> = (0..sessions.len()).collect();
         order.sort_by_key(|index| {
             let facts = &sessions[*index].digest.facts;
-            (facts.started, lineage.generation(*index), facts.last_active)
+            (facts.started, lineage.generation_of(*index), facts.last_active)
         });
-        let by_age: Vec<&Digest> = order.iter().map(|index| sessions[*index].digest).collect();
+        let by_age: Vec<&SessionDigest> =
+            order.iter().map(|index| sessions[*index].digest).collect();
         self.unique_paths = unique_paths(&by_age).len() as u64;
-        let boundaries: FxHashSet<Name> = sessions
+        let boundaries: FxHashSet<RecordUuid> = sessions
             .iter()
             .flat_map(|session| session.digest.facts.compactions.iter().copied())
             .collect();
         self.compactions = boundaries.len() as u64;
         for (index, session) in sessions.iter().enumerate() {
-            if session.digest.class == Class::Conversation {
-                let kinds = lineage.origins(index).iter().map(|(_, kind)| *kind);
+            if session.digest.class == SessionClass::Conversation {
+                let kinds = lineage.origins_of(index).iter().map(|(_, kind)| *kind);
                 self.add_shape(index, session, Descent::new(session.digest, kinds));
             }
         }
-        self.forked_sessions = self.flows.get(&Flow::Forked).copied().unwrap_or(0);
-        self.merged_sessions = self.flows.get(&Flow::Merged).copied().unwrap_or(0);
-        self.sessions_with_sidechains = self.flows.get(&Flow::Sidechain).copied().unwrap_or(0);
+        self.forked_sessions = self.shapes.get(&SessionShape::Forked).copied().unwrap_or(0);
+        self.merged_sessions = self.shapes.get(&SessionShape::Merged).copied().unwrap_or(0);
+        self.sessions_with_sidechains =
+            self.shapes.get(&SessionShape::Sidechain).copied().unwrap_or(0);
     }
 
     fn add_shape(&mut self, index: usize, session: &SessionInput<'_>, descent: Descent) {
-        for flow in flows(session.digest, session.agents, descent) {
-            *self.flows.entry(flow).or_default() += 1;
+        for flow in session_shapes(session.digest, session.agents, descent) {
+            *self.shapes.entry(flow).or_default() += 1;
         }
         let complexity = Complexity::new(session.digest, session.agents, descent);
         let held = self.most_complex.map_or(0, |(_, most)| most.score());
@@ -290,22 +305,22 @@ impl Stats {
 }
 
 /// Returns the shapes of a session.
-pub fn flows(digest: &Digest, agents: u32, descent: Descent) -> Vec<Flow> {
+pub fn session_shapes(digest: &SessionDigest, agents: u32, descent: Descent) -> Vec<SessionShape> {
     let mut flows = Vec::new();
     if !digest.forks.is_empty() {
-        flows.push(Flow::Branching);
+        flows.push(SessionShape::Branching);
     }
     if agents > 0 || digest.inline_agents > 0 {
-        flows.push(Flow::Sidechain);
+        flows.push(SessionShape::Sidechain);
     }
     if descent.forked {
-        flows.push(Flow::Forked);
+        flows.push(SessionShape::Forked);
     }
     if descent.merged {
-        flows.push(Flow::Merged);
+        flows.push(SessionShape::Merged);
     }
     if flows.is_empty() {
-        flows.push(Flow::Linear);
+        flows.push(SessionShape::Linear);
     }
     flows
 }

@@ -7,7 +7,7 @@ thread_local! {
 
 /// Counts one access to a record or message. It does nothing outside of this crate's tests.
 #[inline(always)]
-pub(crate) fn step() {
+pub(crate) fn count_step() {
     #[cfg(test)]
     TAKEN.set(TAKEN.get() + 1);
 }
@@ -19,28 +19,28 @@ mod tests {
     use testkit::jsonl;
 
     use super::TAKEN;
-    use crate::body::Body;
+    use crate::body::RecordBody;
     use crate::client_path::client_path;
-    use crate::compare::{Stretch, common};
-    use crate::digest::Digest;
-    use crate::edit::{self, Fork, Writer, end_of_message, origin};
-    use crate::files::{Backup, Backups, files, moment};
-    use crate::history::{History, Path};
+    use crate::compare::{PathPart, compare_paths};
+    use crate::digest::SessionDigest;
+    use crate::edit::{self, EditContext, ForkOptions, copy_source, end_of_message};
+    use crate::files::{BackupReader, BackupRef, files_at, path_point_of};
+    use crate::history::{ConversationPath, History};
     use crate::price::PriceList;
-    use crate::resume::Rule;
+    use crate::resume::ResumeRule;
     use crate::session::{NodeId, Session};
     use crate::time::Time;
-    use crate::turn::turns;
-    use crate::usage::Account;
+    use crate::turn::{TurnKind, path_turns};
+    use crate::usage::FileUsage;
 
     struct NoBackups;
 
-    impl Backups for NoBackups {
-        fn size(&mut self, _: &Backup) -> Option<u64> {
+    impl BackupReader for NoBackups {
+        fn backup_size(&mut self, _: &BackupRef) -> Option<u64> {
             None
         }
 
-        fn read(&mut self, _: &Backup) -> Option<Vec<u8>> {
+        fn read_backup(&mut self, _: &BackupRef) -> Option<Vec<u8>> {
             None
         }
     }
@@ -49,24 +49,29 @@ mod tests {
     struct Case {
         bytes: String,
         history: History,
-        paths: Vec<Path>,
+        paths: Vec<ConversationPath>,
     }
 
     impl Case {
         fn new(bytes: String) -> Self {
-            let mut session = Session::with_uses();
+            let mut session = Session::with_usage();
             session.push(bytes.as_bytes());
-            session.end();
-            let history = History::new(session, Rule::Client);
+            session.finish_last_line();
+            let history = History::new(session, ResumeRule::Client);
             let conversations = &history.branches.conversations;
-            let ends = [conversations.first(), history.branches.main(), conversations.last()];
-            let paths = ends.into_iter().flatten().map(|end| history.path(end)).collect();
+            let ends =
+                [conversations.first(), history.branches.main_conversation(), conversations.last()];
+            let paths =
+                ends.into_iter().flatten().map(|end| history.conversation_path(end)).collect();
             Self { bytes, history, paths }
         }
 
-        fn body(&self, id: NodeId) -> Option<Body> {
+        fn body(&self, id: NodeId) -> Option<RecordBody> {
             let span = self.history.session.record(id).span;
-            Body::parse(&self.bytes.as_bytes()[span.at as usize..span.end() as usize]).ok()
+            RecordBody::parse(
+                &self.bytes.as_bytes()[span.offset as usize..span.end_offset() as usize],
+            )
+            .ok()
         }
     }
 
@@ -75,54 +80,58 @@ mod tests {
 
     /// What the commands do with one session.
     const WORK: [Work; 9] = [
-        ("digest", |case| drop(Digest::new(&case.history))),
-        ("usage", |case| drop(Account::new(&case.history, &PriceList::default()))),
+        ("digest", |case| drop(SessionDigest::new(&case.history))),
+        ("usage", |case| drop(FileUsage::new(&case.history, &PriceList::default()))),
         ("turns", |case| {
             for path in &case.paths {
-                turns(&case.history, path, &mut |id| case.body(id)).for_each(drop);
+                path_turns(&case.history, path, &mut |id| case.body(id)).for_each(drop);
             }
         }),
         ("conversation of each record", |case| {
             for (id, _) in case.history.session.nodes() {
                 case.history.conversation_of(id);
-                case.history.place_of(id);
+                case.history.node_address(id);
             }
         }),
         ("client path", |case| {
             if let Some(resume) = case.history.branches.resume {
                 client_path(&case.history, resume.point);
-                edit::to_fix(&case.history, now());
+                edit::node_to_repair(&case.history, now());
             }
         }),
         ("files", |case| {
             for path in &case.paths {
                 let Some(&last) = path.nodes.last() else { continue };
-                let Some(moment) = moment(&case.history, path, last) else { continue };
-                let stretch = Stretch { history: &case.history, path };
-                files(&[stretch], moment, &mut |_, id| case.body(id), &mut NoBackups);
+                let Some(moment) = path_point_of(&case.history, path, last) else { continue };
+                let stretch = PathPart { history: &case.history, path };
+                files_at(&[stretch], moment, &mut |_, id| case.body(id), &mut NoBackups);
             }
         }),
         ("compare", |case| {
-            let stretches = case.paths.iter().map(|path| Stretch { history: &case.history, path });
+            let stretches = case.paths.iter().map(|path| PathPart { history: &case.history, path });
             let stretches: Vec<_> = stretches.collect();
             if let [first, .., last] = stretches[..] {
-                common(&[first], &[last]);
+                compare_paths(&[first], &[last]);
             }
         }),
         ("goto", |case| {
             write(|writer| {
                 for node in case.history.session.nodes().map(|(id, _)| id).take(2) {
                     end_of_message(&case.history, node);
-                    let _ = edit::goto(&case.history, node, "title", writer);
+                    let _ = edit::plan_goto(&case.history, node, "title", writer);
                 }
             });
         }),
         ("fork and fix", |case| {
             write(|writer| {
                 for path in &case.paths {
-                    edit::reattached(&case.history, path);
-                    let origin = origin("old", &case.history, path, &mut |id| case.body(id));
-                    let _ = edit::fork(&[origin], Fork { title: "title", cwd: None }, writer);
+                    edit::reattached_nodes(&case.history, path);
+                    let origin = copy_source("old", &case.history, path, &mut |id| case.body(id));
+                    let _ = edit::plan_fork(
+                        &[origin],
+                        ForkOptions { title: "title", cwd: None },
+                        writer,
+                    );
                 }
             });
         }),
@@ -132,13 +141,13 @@ mod tests {
         Time::parse(b"2026-03-01T12:00:00.000Z").expect("because it is one")
     }
 
-    fn write(work: impl FnOnce(&mut Writer<'_>)) {
+    fn write(work: impl FnOnce(&mut EditContext<'_>)) {
         let mut number = 0;
         let mut new_id = || {
             number += 1;
             format!("00000000-0000-4000-8000-{number:012}")
         };
-        work(&mut Writer { session: "new", now: now(), new_id: &mut new_id });
+        work(&mut EditContext { session: "new", now: now(), new_id: &mut new_id });
     }
 
     /// Repeats lines in the short form, where `N` is a number and `M` the one before.
@@ -206,5 +215,25 @@ mod tests {
             assert!(large.0 > 200, "{shape}: steps are counted");
         }
         assert!(too_much.is_empty(), "{}", too_much.join("\n"));
+    }
+
+    #[test]
+    fn the_work_on_pull_requests_grows_with_their_number() {
+        let request = r#"{"type":"pr-link","prNumber":1,"prUrl":"https://host/o/r/pull/1"}"#;
+        let [small, large] = [100, 200].map(|n| {
+            let mut bytes = String::new();
+            for line in jsonl(&repeated("a0 user go", "aN < aM user go N", n)).lines() {
+                writeln!(bytes, "{line}\n{request}").expect("because a text takes everything");
+            }
+            bytes.push_str(&format!("{request}\n").repeat(n));
+            let case = Case::new(bytes);
+            TAKEN.set(0);
+            let mut body = |id| case.body(id);
+            let turns = path_turns(&case.history, &case.paths[0], &mut body);
+            let notes = turns.filter(|turn| matches!(turn.kind, TurnKind::Note(_))).count();
+            assert_eq!(notes, 2 * n + 1);
+            TAKEN.get()
+        });
+        assert!(large as f64 <= small as f64 * MOST, "{small} steps, then {large}");
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use crate::niche::{Niche, encode_plain};
 
-const DAY: i64 = 24 * 60 * 60 * 1_000_000;
+const DAY_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// A point in time in microseconds since 1970, as a record states it.
 ///
@@ -51,17 +51,17 @@ impl Time {
     }
 
     /// Returns milliseconds since 1970.
-    pub fn millis(self) -> i64 {
+    pub fn as_millis(self) -> i64 {
         self.to_plain().div_euclid(1000)
     }
 
     /// Returns the day of UTC since 1970.
-    pub fn day(self) -> i32 {
-        i32::try_from(self.to_plain().div_euclid(DAY)).unwrap_or(0)
+    pub fn day_number(self) -> i32 {
+        i32::try_from(self.to_plain().div_euclid(DAY_MICROS)).unwrap_or(0)
     }
 
     /// Returns the time for calendar arithmetic; times out of its range become 1970.
-    pub fn timestamp(self) -> jiff::Timestamp {
+    pub fn to_timestamp(self) -> jiff::Timestamp {
         jiff::Timestamp::from_microsecond(self.to_plain()).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
     }
 }
@@ -69,7 +69,7 @@ impl Time {
 impl fmt::Display for Time {
     /// Writes the form the client writes: `2026-01-08T10:00:00.000Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3}", self.timestamp())
+        write!(f, "{:.3}", self.to_timestamp())
     }
 }
 

@@ -2,17 +2,17 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::digest::{ConversationDigest, Digest};
-use crate::name::Name;
+use crate::digest::{ConversationDigest, SessionDigest};
+use crate::ids::RecordUuid;
 use crate::time::Time;
 
 /// The summaries of a project by the node they name; of several for one node the newest is kept.
 #[derive(Clone, Debug, Default)]
-pub struct Summaries(FxHashMap<Name, (Time, Box<str>)>);
+pub struct ProjectSummaries(FxHashMap<RecordUuid, (Time, Box<str>)>);
 
-impl Summaries {
+impl ProjectSummaries {
     /// Adds the summaries of a file that was last changed at `changed`.
-    pub fn add(&mut self, digest: &Digest, changed: Time) {
+    pub fn add_digest(&mut self, digest: &SessionDigest, changed: Time) {
         for (text, leaf) in &digest.summaries {
             if let Some(leaf) = leaf {
                 self.insert(*leaf, text, changed);
@@ -21,7 +21,7 @@ impl Summaries {
     }
 
     /// Adds one summary of a file that was last changed at `changed`.
-    pub fn insert(&mut self, leaf: Name, text: &str, changed: Time) {
+    pub fn insert(&mut self, leaf: RecordUuid, text: &str, changed: Time) {
         let held = self.0.entry(leaf).or_insert_with(|| (changed, text.into()));
         if held.0 <= changed {
             *held = (changed, text.into());
@@ -29,31 +29,37 @@ impl Summaries {
     }
 
     /// Returns the nodes of a session that summaries name, in file order, with their texts.
-    pub fn in_session<'a>(&'a self, digest: &'a Digest) -> impl Iterator<Item = (Name, &'a str)> {
-        let names = digest.chain.names.iter().filter(|_| !self.0.is_empty());
+    pub fn in_session<'a>(
+        &'a self,
+        digest: &'a SessionDigest,
+    ) -> impl Iterator<Item = (RecordUuid, &'a str)> {
+        let names = digest.chain.uuids.iter().filter(|_| !self.0.is_empty());
         names.filter_map(|name| Some((*name, &*self.0.get(name)?.1)))
     }
 
     /// Returns the summary that names the node nearest to the leaf of a path, if there is one.
-    fn of_path(&self, digest: &Digest, place: u32) -> Option<&str> {
+    fn summary_on_path(&self, digest: &SessionDigest, place: u32) -> Option<&str> {
         if self.0.is_empty() {
             return None;
         }
         let chain = &digest.chain;
-        let names = chain.up(place).filter_map(|place| chain.names.get(place as usize));
+        let names = chain.positions_up(place).filter_map(|place| chain.uuids.get(place as usize));
         names.filter_map(|name| self.0.get(name)).map(|(_, text)| &**text).next()
     }
 }
 
 /// Returns the title of a session; `None` when nothing but its id is known.
-pub fn session_title<'a>(digest: &'a Digest, summaries: &'a Summaries) -> Option<&'a str> {
+pub fn session_title<'a>(
+    digest: &'a SessionDigest,
+    summaries: &'a ProjectSummaries,
+) -> Option<&'a str> {
     let resuming =
         digest.conversations.iter().find(|end| end.resumes).or(digest.conversations.last());
     let prompts = || digest.conversations.iter().filter_map(|end| end.first_prompt.as_deref());
     digest
         .given_title
         .as_deref()
-        .or_else(|| summaries.of_path(digest, resuming?.place))
+        .or_else(|| summaries.summary_on_path(digest, resuming?.position))
         .or(digest.last_prompt.as_deref())
         .or(digest.first_prompt.as_deref())
         .or_else(|| prompts().next_back())
@@ -71,9 +77,9 @@ pub fn session_title<'a>(digest: &'a Digest, summaries: &'a Summaries) -> Option
 ///
 /// One that is off the resume path goes by the first prompt after its fork.
 pub fn conversation_title<'a>(
-    digest: &'a Digest,
+    digest: &'a SessionDigest,
     conversation: &'a ConversationDigest,
-    summaries: &'a Summaries,
+    summaries: &'a ProjectSummaries,
 ) -> Option<&'a str> {
     if conversation.resumes {
         return session_title(digest, summaries);
@@ -81,7 +87,7 @@ pub fn conversation_title<'a>(
     digest
         .given_title
         .as_deref()
-        .or_else(|| summaries.of_path(digest, conversation.place))
+        .or_else(|| summaries.summary_on_path(digest, conversation.position))
         .or(conversation.first_prompt.as_deref())
         .filter(|title| !title.is_empty())
 }
@@ -91,9 +97,9 @@ pub fn conversation_title<'a>(
 /// A conversation off the resume path gets its own first prompt, or the prompt that it replies to: the
 /// session's title says little about one of its branches. Without a number it is the session's title.
 pub fn branch_title<'a>(
-    digest: &'a Digest,
+    digest: &'a SessionDigest,
     number: Option<u32>,
-    summaries: &'a Summaries,
+    summaries: &'a ProjectSummaries,
 ) -> Option<&'a str> {
     let index = number.and_then(|number| (number as usize).checked_sub(1));
     match index.and_then(|index| digest.conversations.get(index)) {

@@ -5,30 +5,33 @@
 
 use serde_json::Value;
 
-use crate::body::{Block, Media, ToolOutput};
+use crate::body::{ContentBlock, Media, ToolOutput};
 use crate::branches::ForkKind;
 use crate::client_path::ResumeNote;
-use crate::fold::Placement;
+use crate::message_tree::Placement;
 use crate::session::NodeId;
 use crate::time::Time;
-use crate::usage::ReplyUse;
+use crate::usage::RequestUsage;
 
 mod walk;
 
-pub(crate) mod answer;
+pub(crate) mod reply;
 
 mod action;
 
-pub(crate) mod aside;
+pub(crate) mod other_turn;
+
+mod exchange;
 
 mod fork;
 
 mod label;
 
-pub use action::Action;
+pub use action::ToolAction;
+pub use exchange::{BackgroundTask, Exchange, ExchangeCollector, ExchangeStart};
 pub use fork::fork_turn;
 pub use label::{MessageLabel, message_label};
-pub use walk::{Turns, turns};
+pub use walk::{PathTurns, path_turns};
 
 /// One entry of a transcript.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,11 +51,11 @@ pub struct Turn {
 /// What a turn is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TurnKind {
-    Prompt(Prompt),
-    Answer(Answer),
+    Prompt(PromptTurn),
+    Reply(Reply),
     /// A result whose call is not next to it, or nowhere.
-    Result(Box<Call>),
-    Command(Command),
+    Result(Box<ToolCall>),
+    Command(CommandTurn),
     Interrupt {
         for_tool_use: bool,
     },
@@ -62,13 +65,13 @@ pub enum TurnKind {
     Notification(Notification),
     Hook(Hook),
     /// A file that was attached to a prompt.
-    File(Attached),
-    Note(Note),
+    File(AttachedFile),
+    Note(ClientNote),
     /// Text that the client inserted for the model: the body of a skill or a command, a reminder.
-    /// Only on request ([`Turns::with_injected`]).
+    /// Only on request ([`PathTurns::with_injected`]).
     Injected(String),
     /// Comes before the branch that the path takes.
-    Fork(Fork),
+    Fork(ForkTurn),
     /// The client resumes with fewer messages, or before the end.
     Resume(ResumeNote),
     /// The order is a guess: no record of the file confirms it.
@@ -87,7 +90,7 @@ pub enum TurnKind {
 
 /// A prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Prompt {
+pub struct PromptTurn {
     pub text: String,
     /// Images and documents.
     pub media: Vec<Media>,
@@ -99,20 +102,20 @@ pub struct Prompt {
 
 /// A reply of the model: one message, however many records it has.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct Reply {
     pub model: Option<String>,
     /// The usage of its requests, the largest that a record has for each (R20). Usually one;
     /// [`reply_usage`](crate::usage::reply_usage) adds them up.
-    pub uses: Vec<ReplyUse>,
-    pub parts: Vec<Part>,
+    pub requests: Vec<RequestUsage>,
+    pub parts: Vec<ReplyPart>,
 }
 
 /// A part of a reply.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum ReplyPart {
     Text(String),
     Thinking(Thought),
-    Call(Box<Call>),
+    Call(Box<ToolCall>),
     Media(Media),
     /// Another model took over here.
     Fallback {
@@ -138,39 +141,39 @@ pub enum Thought {
 
 /// A tool call with its result.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Call {
+pub struct ToolCall {
     pub id: String,
     /// Empty where only the result is known.
     pub name: String,
     pub input: Value,
     /// `None`: interrupted, still running, or lost.
-    pub result: Option<Outcome>,
+    pub result: Option<ToolOutcome>,
     /// The sidechain that did the work, if the result names it.
     pub agent: Option<String>,
 }
 
 /// The result of a tool call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct ToolOutcome {
     /// The record with the result. `None`: that of the call.
     pub node: Option<NodeId>,
     pub time: Option<Time>,
     pub is_error: bool,
     /// What the model saw.
-    pub content: Vec<Block>,
+    pub content: Vec<ContentBlock>,
     /// The output that the client stored: more detailed, and absent if one record answers several calls.
     pub output: Option<ToolOutput>,
     /// What the user wrote when refusing.
     pub feedback: Option<String>,
     /// The file with the output, if it was too large for the record.
-    pub spilled: Option<String>,
+    pub spilled_path: Option<String>,
     /// The text of that file, once [`Turn::read_spilled`] has read it.
-    pub whole: Option<String>,
+    pub spilled_text: Option<String>,
 }
 
 /// A command of the client with what it printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Command {
+pub struct CommandTurn {
     /// `/name`, `!` for a shell command, `#` for a memory; empty where only the output is known.
     pub name: String,
     pub args: String,
@@ -222,14 +225,14 @@ pub struct Hook {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HookEffect {
     #[default]
-    Said,
+    Reported,
     Failed,
     Blocked,
 }
 
 /// A file that the model was shown or informed about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Attached {
+pub struct AttachedFile {
     pub path: String,
     /// Someone else changed it since the model read it.
     pub edited: bool,
@@ -239,7 +242,7 @@ pub struct Attached {
 
 /// A note of the client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Note {
+pub struct ClientNote {
     /// The `subtype` of the record: `informational`, `away_summary`, …
     pub kind: String,
     /// `info`, `warning`, `error`, `suggestion`.
@@ -249,17 +252,17 @@ pub struct Note {
 
 /// A fork point on the path (R9).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fork {
+pub struct ForkTurn {
     pub kind: ForkKind,
     /// In file order, including the one taken.
-    pub ways: Vec<ForkWay>,
+    pub branches: Vec<ForkTurnBranch>,
     /// How many more there are, see [`fork_turn`].
     pub more: usize,
 }
 
 /// One branch of a fork point.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ForkWay {
+pub struct ForkTurnBranch {
     /// The first record of its first message.
     pub node: NodeId,
     /// The last record of the conversation it leads to.
@@ -267,9 +270,9 @@ pub struct ForkWay {
     /// The part after the session in the address of that leaf.
     pub address: Option<String>,
     /// The first text on it, or what it has instead of text; empty for the branch taken.
-    pub words: String,
+    pub label: String,
     /// The label is text of the conversation; if not, it names what is there.
-    pub said: bool,
+    pub is_quote: bool,
     pub time: Option<Time>,
     /// Displayable messages from here to the leaf.
     pub messages: u32,
@@ -283,14 +286,14 @@ pub struct ForkWay {
 
 impl Turn {
     /// Returns the tool calls of the turn.
-    pub fn calls(&self) -> impl Iterator<Item = &Call> {
-        let (parts, alone): (&[Part], _) = match &self.kind {
-            TurnKind::Answer(answer) => (&answer.parts, None),
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        let (parts, alone): (&[ReplyPart], _) = match &self.kind {
+            TurnKind::Reply(answer) => (&answer.parts, None),
             TurnKind::Result(call) => (&[], Some(&**call)),
             _ => (&[], None),
         };
         let calls = parts.iter().filter_map(|part| match part {
-            Part::Call(call) => Some(&**call),
+            ReplyPart::Call(call) => Some(&**call),
             _ => None,
         });
         calls.chain(alone)
@@ -298,15 +301,15 @@ impl Turn {
 
     /// Loads the outputs that were too large for their records; `read` gets a path and returns a text.
     pub fn read_spilled(&mut self, read: &mut dyn FnMut(&str) -> Option<String>) {
-        let mut fill = |call: &mut Call| {
+        let mut fill = |call: &mut ToolCall| {
             if let Some(result) = &mut call.result
-                && let Some(path) = &result.spilled
+                && let Some(path) = &result.spilled_path
             {
-                result.whole = read(path);
+                result.spilled_text = read(path);
             }
         };
         match &mut self.kind {
-            TurnKind::Answer(answer) => answer::calls(answer).for_each(fill),
+            TurnKind::Reply(answer) => reply::calls_mut(answer).for_each(fill),
             TurnKind::Result(call) => fill(call),
             _ => {}
         }

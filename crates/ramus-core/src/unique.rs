@@ -10,44 +10,44 @@ use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::digest::Digest;
-use crate::name::Name;
+use crate::digest::SessionDigest;
+use crate::ids::RecordUuid;
 
 /// A conversation of one of many sessions: the indices of the session and the conversation.
 pub type PathId = (usize, usize);
 
 /// Where a uuid occurs: a session and a position in its chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Spot {
+struct UuidPosition {
     session: usize,
-    place: u32,
+    position: u32,
 }
 
 /// Returns the paths that no other path covers.
 ///
 /// `sessions` are in the order of their age: of equal paths the first is kept.
-pub fn unique_paths(sessions: &[&Digest]) -> Vec<PathId> {
-    let names: Vec<Cow<'_, [Name]>> =
-        sessions.iter().map(|digest| digest.chain.original_names()).collect();
-    let mut spots: FxHashMap<Name, Vec<Spot>> = FxHashMap::default();
+pub fn unique_paths(sessions: &[&SessionDigest]) -> Vec<PathId> {
+    let names: Vec<Cow<'_, [RecordUuid]>> =
+        sessions.iter().map(|digest| digest.chain.original_uuids()).collect();
+    let mut spots: FxHashMap<RecordUuid, Vec<UuidPosition>> = FxHashMap::default();
     for (digest, names) in sessions.iter().zip(&names) {
-        let leaves = digest.conversations.iter().filter_map(|end| name(names, end.place));
-        let parents = digest.missing.iter().map(|missing| missing.parent);
+        let leaves = digest.conversations.iter().filter_map(|end| uuid_at(names, end.position));
+        let parents = digest.missing_parents.iter().map(|missing| missing.parent);
         spots.extend(leaves.chain(parents).map(|name| (name, Vec::new())));
     }
     for (session, names) in names.iter().enumerate() {
         for (place, name) in (0..).zip(&**names) {
             if let Some(spots) = spots.get_mut(name) {
-                spots.push(Spot { session, place });
+                spots.push(UuidPosition { session, position: place });
             }
         }
     }
-    let ways = Ways::new(sessions, &names, &spots);
+    let branches = PathHashes::new(sessions, &names, &spots);
     let mut kept = Vec::new();
     for (session, digest) in sessions.iter().enumerate() {
         for (index, end) in digest.conversations.iter().enumerate() {
-            let own = Spot { session, place: end.place };
-            if !ways.is_covered(own, &spots) {
+            let own = UuidPosition { session, position: end.position };
+            if !branches.is_covered(own, &spots) {
                 kept.push((session, index));
             }
         }
@@ -55,98 +55,112 @@ pub fn unique_paths(sessions: &[&Digest]) -> Vec<PathId> {
     kept
 }
 
-fn name(names: &[Name], place: u32) -> Option<Name> {
+fn uuid_at(names: &[RecordUuid], place: u32) -> Option<RecordUuid> {
     names.get(place as usize).copied()
 }
 
 /// The paths to all nodes of all sessions.
-struct Ways<'a> {
-    sessions: &'a [&'a Digest],
+struct PathHashes<'a> {
+    sessions: &'a [&'a SessionDigest],
     /// The uuids of each session's nodes; for merged nodes the original ones.
-    names: &'a [Cow<'a, [Name]>],
+    uuids: &'a [Cow<'a, [RecordUuid]>],
     /// A hash of the uuids from the root, through links, to each position; for sessions that share an end with
     /// another one, and those they continue.
     hashes: Vec<Vec<u64>>,
     /// The positions at which a conversation ends.
-    ends: FxHashSet<Spot>,
+    ends: FxHashSet<UuidPosition>,
     /// The positions that another session continues.
-    continued: FxHashSet<Spot>,
+    continued: FxHashSet<UuidPosition>,
 }
 
-impl<'a> Ways<'a> {
+impl<'a> PathHashes<'a> {
     fn new(
-        sessions: &'a [&'a Digest],
-        names: &'a [Cow<'a, [Name]>],
-        spots: &FxHashMap<Name, Vec<Spot>>,
+        sessions: &'a [&'a SessionDigest],
+        names: &'a [Cow<'a, [RecordUuid]>],
+        spots: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
     ) -> Self {
-        let mut ways = Self {
+        let mut branches = Self {
             sessions,
-            names,
+            uuids: names,
             hashes: vec![Vec::new(); sessions.len()],
             ends: FxHashSet::default(),
             continued: FxHashSet::default(),
         };
         for (session, digest) in sessions.iter().enumerate() {
-            ways.ends
-                .extend(digest.conversations.iter().map(|end| Spot { session, place: end.place }));
-            for missing in &digest.missing {
+            branches.ends.extend(
+                digest
+                    .conversations
+                    .iter()
+                    .map(|end| UuidPosition { session, position: end.position }),
+            );
+            for missing in &digest.missing_parents {
                 let elsewhere = spots.get(&missing.parent).into_iter().flatten();
-                ways.continued.extend(elsewhere.filter(|spot| spot.session != session));
+                branches.continued.extend(elsewhere.filter(|spot| spot.session != session));
             }
         }
-        let mut state = vec![State::Untouched; sessions.len()];
+        let mut state = vec![HashState::Untouched; sessions.len()];
         for spot in spots.values().filter(|spots| spots.len() > 1).flatten() {
-            ways.hash_session(spot.session, spots, &mut state);
+            branches.hash_session(spot.session, spots, &mut state);
         }
-        ways
+        branches
     }
 
     /// Hashes the paths of a session, after those of the sessions it continues.
     fn hash_session(
         &mut self,
         session: usize,
-        spots: &FxHashMap<Name, Vec<Spot>>,
-        state: &mut [State],
+        spots: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
+        state: &mut [HashState],
     ) {
         let mut open = vec![session];
         while let Some(&session) = open.last() {
             match state[session] {
-                State::Done => {
+                HashState::Done => {
                     open.pop();
                     continue;
                 }
-                State::Untouched => {
-                    state[session] = State::Open;
-                    let linked = self.sessions[session].missing.iter().filter_map(|missing| {
-                        spots.get(&missing.parent)?.iter().find(|spot| spot.session != session)
-                    });
+                HashState::Untouched => {
+                    state[session] = HashState::Open;
+                    let linked =
+                        self.sessions[session].missing_parents.iter().filter_map(|missing| {
+                            spots.get(&missing.parent)?.iter().find(|spot| spot.session != session)
+                        });
                     let before = open.len();
                     let untouched: Vec<usize> = linked
                         .map(|spot| spot.session)
-                        .filter(|other| state[*other] == State::Untouched)
+                        .filter(|other| state[*other] == HashState::Untouched)
                         .collect();
                     open.extend(untouched);
                     if open.len() > before {
                         continue;
                     }
                 }
-                State::Open => {}
+                HashState::Open => {}
             }
             self.hashes[session] = self.hash_chain(session, spots);
-            state[session] = State::Done;
+            state[session] = HashState::Done;
             open.pop();
         }
     }
 
-    fn hash_chain(&self, session: usize, spots: &FxHashMap<Name, Vec<Spot>>) -> Vec<u64> {
+    fn hash_chain(
+        &self,
+        session: usize,
+        spots: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
+    ) -> Vec<u64> {
         let digest = self.sessions[session];
         let chain = &digest.chain;
-        let links: FxHashMap<u32, Name> =
-            digest.missing.iter().map(|missing| (missing.place, missing.parent)).collect();
-        let mut hashes: Vec<Option<u64>> = vec![None; chain.names.len()];
+        let links: FxHashMap<u32, RecordUuid> = digest
+            .missing_parents
+            .iter()
+            .map(|missing| (missing.position, missing.parent))
+            .collect();
+        let mut hashes: Vec<Option<u64>> = vec![None; chain.uuids.len()];
         let mut open = Vec::new();
-        for start in 0..chain.names.len() as u32 {
-            open.extend(chain.up(start).take_while(|place| hashes[*place as usize].is_none()));
+        for start in 0..chain.uuids.len() as u32 {
+            open.extend(
+                chain.positions_up(start).take_while(|place| hashes[*place as usize].is_none()),
+            );
             while let Some(place) = open.pop() {
                 let parent = chain.parents[place as usize];
                 let above = match hashes.get(parent as usize) {
@@ -155,36 +169,46 @@ impl<'a> Ways<'a> {
                         links.get(&place).map_or(0, |name| self.linked_hash(session, *name, spots))
                     }
                 };
-                hashes[place as usize] = Some(step(above, self.names[session][place as usize]));
+                hashes[place as usize] =
+                    Some(extend_hash(above, self.uuids[session][place as usize]));
             }
         }
         hashes.into_iter().map(Option::unwrap_or_default).collect()
     }
 
-    fn linked_hash(&self, session: usize, name: Name, spots: &FxHashMap<Name, Vec<Spot>>) -> u64 {
+    fn linked_hash(
+        &self,
+        session: usize,
+        name: RecordUuid,
+        spots: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
+    ) -> u64 {
         spots
             .get(&name)
             .into_iter()
             .flatten()
             .find(|spot| spot.session != session)
-            .and_then(|spot| self.hashes[spot.session].get(spot.place as usize))
+            .and_then(|spot| self.hashes[spot.session].get(spot.position as usize))
             .copied()
             .unwrap_or(0)
     }
 
-    fn hash(&self, spot: Spot) -> u64 {
-        self.hashes[spot.session].get(spot.place as usize).copied().unwrap_or(0)
+    fn hash_at(&self, spot: UuidPosition) -> u64 {
+        self.hashes[spot.session].get(spot.position as usize).copied().unwrap_or(0)
     }
 
     /// Whether another path contains all of the path that ends at `own`.
-    fn is_covered(&self, own: Spot, spots: &FxHashMap<Name, Vec<Spot>>) -> bool {
+    fn is_covered(
+        &self,
+        own: UuidPosition,
+        spots: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
+    ) -> bool {
         if self.continued.contains(&own) {
             return true;
         }
-        let Some(name) = name(&self.names[own.session], own.place) else { return false };
+        let Some(name) = uuid_at(&self.uuids[own.session], own.position) else { return false };
         let others = spots.get(&name).into_iter().flatten().filter(|spot| **spot != own);
         others.into_iter().any(|&other| {
-            let same_way = self.hash(other) == self.hash(own);
+            let same_way = self.hash_at(other) == self.hash_at(own);
             let ends_there = self.ends.contains(&other) && !self.continued.contains(&other);
             match (same_way, ends_there) {
                 (true, true) => other.session < own.session,
@@ -192,7 +216,7 @@ impl<'a> Ways<'a> {
                 // The records were linked differently there, so the uuids themselves have to be compared.
                 (false, _) => {
                     other.session != own.session
-                        && self.holds(other, own)
+                        && self.covers_path(other, own)
                         && (other.session < own.session || self.goes_further(other, own))
                 }
             }
@@ -200,40 +224,40 @@ impl<'a> Ways<'a> {
     }
 
     /// Whether the path to `other` contains every uuid on the path to `own`.
-    fn holds(&self, other: Spot, own: Spot) -> bool {
-        let held: FxHashSet<Name> = self.names_up(other).collect();
-        self.names_up(own).all(|name| held.contains(&name))
+    fn covers_path(&self, other: UuidPosition, own: UuidPosition) -> bool {
+        let held: FxHashSet<RecordUuid> = self.uuids_up(other).collect();
+        self.uuids_up(own).all(|name| held.contains(&name))
     }
 
     /// Whether a conversation through `other` has a uuid that the path to `own` lacks.
-    fn goes_further(&self, other: Spot, own: Spot) -> bool {
-        let held: FxHashSet<Name> = self.names_up(own).collect();
+    fn goes_further(&self, other: UuidPosition, own: UuidPosition) -> bool {
+        let held: FxHashSet<RecordUuid> = self.uuids_up(own).collect();
         let digest = self.sessions[other.session];
         digest.conversations.iter().any(|end| {
-            digest.chain.up(end.place).any(|place| place == other.place)
+            digest.chain.positions_up(end.position).any(|place| place == other.position)
                 && self
-                    .names_up(Spot { place: end.place, ..other })
+                    .uuids_up(UuidPosition { position: end.position, ..other })
                     .any(|name| !held.contains(&name))
         })
     }
 
-    fn names_up(&self, spot: Spot) -> impl Iterator<Item = Name> {
+    fn uuids_up(&self, spot: UuidPosition) -> impl Iterator<Item = RecordUuid> {
         let chain = &self.sessions[spot.session].chain;
-        let names = &self.names[spot.session];
-        chain.up(spot.place).filter_map(move |place| name(names, place))
+        let names = &self.uuids[spot.session];
+        chain.positions_up(spot.position).filter_map(move |place| uuid_at(names, place))
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum HashState {
     Untouched,
     Open,
     Done,
 }
 
-fn step(above: u64, name: Name) -> u64 {
+fn extend_hash(above: u64, name: RecordUuid) -> u64 {
     let mut bytes = [0; 24];
     bytes[..8].copy_from_slice(&above.to_le_bytes());
-    bytes[8..].copy_from_slice(&name.bits().to_le_bytes());
+    bytes[8..].copy_from_slice(&name.to_bits().to_le_bytes());
     xxh3_64(&bytes)
 }

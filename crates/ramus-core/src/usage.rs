@@ -1,29 +1,34 @@
 //! Token usage of many messages, each counted once (R20), and its cost.
 //!
-//! [`Uses`] are collected while a file is read, an [`Account`] is the usage of one file, and [`Books`] combine
+//! [`UsageLog`] are collected while a file is read, an [`FileUsage`] is the usage of one file, and [`UsageLedger`] combine
 //! the usage of many files.
 
-mod account;
-mod books;
-mod message;
+mod daily;
+mod file_usage;
+mod ledger;
+mod message_usage;
 mod packed;
 mod reply;
 #[cfg(test)]
 mod tests;
 
-pub use account::{Account, Branch, Uses};
-pub use books::{Block, Books, FileAccount, Home, Owner, Post, SessionSum, Sums};
-pub use message::{Charge, Part, Spent, Tally};
-pub use reply::{AgentUsage, ReplyUsage, ReplyUse, agent_usage, reply_usage};
+pub use daily::DailyKey;
+pub use file_usage::{BranchSegment, FileUsage, UsageLog};
+pub use ledger::{
+    FileOwner, LedgerEntry, LedgerFile, LedgerTotals, SessionTotal, UsageBlock, UsageLedger,
+    UsageOwner,
+};
+pub use message_usage::{MessageUsage, ModelUsage, SpentUsage, UsageTally};
+pub use reply::{AgentUsage, ReplyUsage, RequestUsage, agent_usage, reply_usage};
 
-pub(crate) use reply::note_use;
+pub(crate) use reply::keep_largest;
 
-use crate::body::Usage;
+use crate::body::TokenUsage;
 use bitcode::{Decode, Encode};
 
-/// Tokens by kind, and what the server did besides.
+/// Tokens by kind, and server-side tool use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Tokens {
+pub struct TokenCounts {
     pub input: u64,
     pub output: u64,
     pub cache_read: u64,
@@ -35,9 +40,9 @@ pub struct Tokens {
     pub web_fetches: u64,
 }
 
-impl Tokens {
+impl TokenCounts {
     /// Counts the tokens of one usage.
-    pub fn of(usage: &Usage) -> Self {
+    pub fn from_usage(usage: &TokenUsage) -> Self {
         let writes = usage.cache_writes();
         Self {
             input: usage.input_tokens,
@@ -58,7 +63,8 @@ impl Tokens {
             .fold(0, u64::saturating_add)
     }
 
-    fn add(&mut self, other: &Self) {
+    /// Adds another count.
+    pub fn add(&mut self, other: &Self) {
         for (sum, more) in [
             (&mut self.input, other.input),
             (&mut self.output, other.output),
@@ -76,9 +82,9 @@ impl Tokens {
 
 /// A total over many messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
-pub struct Sum {
+pub struct UsageTotal {
     pub messages: u64,
-    pub tokens: Tokens,
+    pub tokens: TokenCounts,
     /// Dollars for all messages with a known price.
     pub cost: f64,
     /// Tokens of models that have no known price.
@@ -87,7 +93,7 @@ pub struct Sum {
     pub fast: u64,
 }
 
-impl Sum {
+impl UsageTotal {
     /// Adds another sum.
     pub fn add(&mut self, other: &Self) {
         self.messages += other.messages;
@@ -98,14 +104,14 @@ impl Sum {
     }
 
     /// Adds one message.
-    pub fn add_charge(&mut self, charge: &Charge) {
+    pub fn add_message(&mut self, charge: &MessageUsage) {
         self.messages += 1;
         self.fast += u64::from(charge.fast);
-        charge.parts().for_each(|part| self.add_part(part));
+        charge.model_usages().for_each(|part| self.add_model_usage(part));
     }
 
     /// Adds what one model did for a message that is counted elsewhere.
-    pub fn add_part(&mut self, part: &Part) {
+    pub fn add_model_usage(&mut self, part: &ModelUsage) {
         self.tokens.add(&part.tokens);
         match part.cost {
             Some(cost) => self.cost += cost,

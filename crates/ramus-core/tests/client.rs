@@ -10,7 +10,7 @@
 use std::path::Path;
 
 use ramus_core::history::History;
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 use ramus_core::session::Session;
 use serde_json::Value;
 
@@ -50,11 +50,12 @@ fn the_resume_point_is_the_clients() {
         }
         let mut session = Session::default();
         session.push(&std::fs::read(dir.join(file)).unwrap());
-        session.end();
-        let history = History::new(session, Rule::Client);
+        session.finish_last_line();
+        let history = History::new(session, ResumeRule::Client);
         let resume = history.branches.resume;
-        let leaf = resume
-            .map(|resume| history.session.spell(history.session.record(resume.leaf).name.unwrap()));
+        let leaf = resume.map(|resume| {
+            history.session.uuid_text(history.session.record(resume.leaf).uuid.unwrap())
+        });
         if leaf.as_deref() != case["resumed"].as_str() {
             let reason = resume.map(|resume| resume.reason);
             wrong.push(format!(

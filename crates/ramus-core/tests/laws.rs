@@ -8,19 +8,19 @@
 use std::fmt::Write;
 
 use proptest::prelude::*;
-use ramus_core::body::Body;
-use ramus_core::branches::Way;
-use ramus_core::compare::Stretch;
+use ramus_core::body::RecordBody;
+use ramus_core::branches::ForkBranch;
+use ramus_core::compare::PathPart;
 use ramus_core::defect::DefectKind;
-use ramus_core::digest::Digest;
-use ramus_core::files::{Backup, Backups, files, moment};
-use ramus_core::fold::{Fold, FoldId};
+use ramus_core::digest::SessionDigest;
+use ramus_core::files::{BackupReader, BackupRef, files_at, path_point_of};
 use ramus_core::history::History;
 use ramus_core::line::{LONGEST_LINE, LineBuffer};
-use ramus_core::live::{Live, Switch, SwitchKind, Told};
-use ramus_core::resume::Rule;
+use ramus_core::live::{BranchSwitch, LiveEventKind, LiveSession, SwitchKind};
+use ramus_core::message_tree::{MessageNode, MessageNodeId};
+use ramus_core::resume::ResumeRule;
 use ramus_core::session::{NodeId, Session};
-use ramus_core::turn::{Turn, turns};
+use ramus_core::turn::{Turn, path_turns};
 use ramus_core::unique::unique_paths;
 
 fn read(bytes: &[u8], chunk: usize) -> Session {
@@ -28,7 +28,7 @@ fn read(bytes: &[u8], chunk: usize) -> Session {
     for piece in bytes.chunks(chunk.max(1)) {
         session.push(piece);
     }
-    session.end();
+    session.finish_last_line();
     session
 }
 
@@ -38,9 +38,9 @@ fn seen(session: &Session) -> String {
         "{:?} {:?} {:?} {:?} {:?}",
         session.records(),
         session.defects(),
-        session.counts(),
+        session.line_counts(),
         session.notes(),
-        session.torn()
+        session.torn_line_defect()
     )
 }
 
@@ -130,12 +130,12 @@ const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 struct NoBackups;
 
-impl Backups for NoBackups {
-    fn size(&mut self, _: &Backup) -> Option<u64> {
+impl BackupReader for NoBackups {
+    fn backup_size(&mut self, _: &BackupRef) -> Option<u64> {
         None
     }
 
-    fn read(&mut self, _: &Backup) -> Option<Vec<u8>> {
+    fn read_backup(&mut self, _: &BackupRef) -> Option<Vec<u8>> {
         None
     }
 }
@@ -144,16 +144,16 @@ impl Backups for NoBackups {
 type Forked = (Option<String>, &'static str, u64);
 
 /// Returns where the first record in the file stands that says something in or below a fold.
-fn first_said(history: &History, fold: FoldId) -> u64 {
-    let folds = &history.folds;
+fn first_said(history: &History, fold: MessageNodeId) -> u64 {
+    let message_tree = &history.message_tree;
     let mut open = vec![fold];
     let mut first = u64::MAX;
     while let Some(id) = open.pop() {
-        let fold = folds.fold(id);
-        if fold.voice.speaks() {
-            first = first.min(history.session.record(fold.head).span.at);
+        let fold = message_tree.message(id);
+        if fold.role.is_dialogue() {
+            first = first.min(history.session.record(fold.head).span.offset);
         }
-        open.extend(folds.speaking_children(id));
+        open.extend(message_tree.dialogue_children(id));
     }
     first
 }
@@ -161,37 +161,41 @@ fn first_said(history: &History, fold: FoldId) -> u64 {
 /// Returns the ways of a history on which something was said after another way of the same fork had
 /// begun, each with the fork's kind.
 fn forks_read(bytes: &[u8]) -> Vec<Forked> {
-    let history = &History::new(read(bytes, bytes.len()), Rule::Client);
-    let folds = &history.folds;
-    let head = |fold| history.session.record(folds.fold(fold).head);
+    let history = &History::new(read(bytes, bytes.len()), ResumeRule::Client);
+    let message_tree = &history.message_tree;
+    let head = |fold| history.session.record(message_tree.message(fold).head);
     let ways = history.branches.forks.iter().flat_map(|fork| {
-        let sidechain = folds.fold(fork.fold).sidechain;
-        let is_said = |fold: &Fold| fold.voice.speaks() && fold.sidechain == sidechain;
-        let said = folds.ancestors(fork.fold).find(|fold| is_said(folds.fold(*fold)));
-        let point = head(said.unwrap_or(fork.fold)).name;
-        let point = point.map(|name| history.session.spell(name));
-        let spoken = move |way: &Way| first_said(history, way.fold);
-        let first = fork.ways.iter().map(spoken).min();
-        let later = fork.ways.iter().map(spoken).filter(move |at| Some(*at) != first);
-        later.map(move |at| (point.clone(), fork.kind.word(), at))
+        let sidechain = message_tree.message(fork.message).sidechain;
+        let is_said = |fold: &MessageNode| fold.role.is_dialogue() && fold.sidechain == sidechain;
+        let said =
+            message_tree.ancestors(fork.message).find(|fold| is_said(message_tree.message(*fold)));
+        let point = head(said.unwrap_or(fork.message)).uuid;
+        let point = point.map(|name| history.session.uuid_text(name));
+        let spoken = move |branch: &ForkBranch| first_said(history, branch.message);
+        let first = fork.branches.iter().map(spoken).min();
+        let later = fork.branches.iter().map(spoken).filter(move |at| Some(*at) != first);
+        later.map(move |at| (point.clone(), fork.kind.as_str(), at))
     });
     ways.filter(|(_, _, at)| {
         // In a session's own file agents are no branches of it.
         let is_main = |record: &&ramus_core::record::Record| !record.sidechain;
-        history.session.records().iter().filter(is_main).any(|record| record.span.at == *at)
+        history.session.records().iter().filter(is_main).any(|record| record.span.offset == *at)
     })
     .collect()
 }
 
 /// Feeds a file line by line and returns the forks that were reported.
 fn forks_heard(bytes: &[u8]) -> Vec<Forked> {
-    let mut live = Live::new(false);
+    let mut live = LiveSession::new(false);
     let mut at = 0;
     let mut heard = Vec::new();
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        for news in live.take(at, line) {
-            if let Told::Switch(Switch { kind: SwitchKind::New(kind), after, .. }) = news.told {
-                heard.push((after, kind.word(), news.offset));
+        for news in live.push_lines(at, line) {
+            if let LiveEventKind::Switch(BranchSwitch {
+                kind: SwitchKind::New(kind), after, ..
+            }) = news.kind
+            {
+                heard.push((after, kind.as_str(), news.offset));
             }
         }
         at += line.len() as u64;
@@ -254,11 +258,11 @@ fn histories_below(dir: std::path::PathBuf) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn every_fork_of_made_histories_is_heard() {
-    let home = testkit::Home::new();
-    testkit::corpus(&home, 7, 40);
-    let demo = testkit::demo::files().into_iter().map(|file| (file.path, file.bytes));
+    let home = testkit::TestHome::new();
+    testkit::write_corpus(&home, 7, 40);
+    let demo = testkit::demo::sample_files().into_iter().map(|file| (file.path, file.bytes));
     let demo = demo.filter(|(path, _)| path.ends_with(".jsonl") && !path.contains("agent-"));
-    let mut all = histories_below(home.claude().join("projects"));
+    let mut all = histories_below(home.claude_dir().join("projects"));
     all.extend(demo);
     let forks: usize =
         all.iter().map(|(name, bytes)| watching_agrees_at_the_forks(name, bytes)).sum();
@@ -267,7 +271,7 @@ fn every_fork_of_made_histories_is_heard() {
 
 #[test]
 fn every_fork_of_the_samples_is_heard() {
-    let Some(samples) = testkit::shared("samples/projects") else { return };
+    let Some(samples) = testkit::shared_material("samples/projects") else { return };
     let mut forks = 0;
     for (name, bytes) in histories_below(samples) {
         if !name.contains("agent-") {
@@ -279,13 +283,13 @@ fn every_fork_of_the_samples_is_heard() {
 
 proptest! {
     #[test]
-    fn whoever_watches_hears_of_the_forks_that_a_reader_finds(short in short_form()) {
+    fn live_events_report_the_same_forks_as_reading(short in short_form()) {
         watching_agrees_with_reading(testkit::jsonl(&short).as_bytes());
     }
 
     #[test]
     fn any_bytes_never_panic(bytes: Vec<u8>, chunk in 1usize..64) {
-        Digest::new(&History::new(read(&bytes, chunk), Rule::Client));
+        SessionDigest::new(&History::new(read(&bytes, chunk), ResumeRule::Client));
     }
 
     #[test]
@@ -293,28 +297,28 @@ proptest! {
         let session = read(&bytes, chunk);
         let blank = |line: &[u8]| line.trim_ascii().is_empty();
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !blank(line)).count() as u64;
-        let counts = session.counts();
+        let counts = session.line_counts();
         prop_assert_eq!(counts.known + counts.unknown + counts.damaged, lines);
-        for rule in [Rule::Client, Rule::Summary, Rule::Newest, Rule::FileOrder] {
-            Digest::new(&History::new(session.clone(), rule));
+        for rule in [ResumeRule::Client, ResumeRule::Summary, ResumeRule::Newest, ResumeRule::FileOrder] {
+            SessionDigest::new(&History::new(session.clone(), rule));
         }
     }
 
     #[test]
     fn every_line_of_pieces_is_accounted_for(bytes in pieces(), chunk in 1usize..400) {
         let session = read(&bytes, chunk);
-        let counts = session.counts();
+        let counts = session.line_counts();
         let bare = bytes.strip_prefix(MARK).unwrap_or(&bytes);
         let lines = bare.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         prop_assert_eq!(counts.known + counts.unknown + counts.damaged, lines.count() as u64);
         // Each damaged line has one defect, each other one is one record.
-        let defects = session.defects().len() + usize::from(session.torn().is_some());
+        let defects = session.defects().len() + usize::from(session.torn_line_defect().is_some());
         prop_assert_eq!(counts.damaged, defects as u64);
         let whole = session.records().iter().filter(|record| !record.recovered).count();
         prop_assert_eq!(counts.known + counts.unknown, whole as u64);
         // What was read of a damaged line is a record too, and stands where it says.
         for record in session.records() {
-            let text = &bytes[record.span.at as usize..][..record.span.len as usize];
+            let text = &bytes[record.span.offset as usize..][..record.span.len as usize];
             prop_assert!(record.recovered || serde_json::from_slice::<serde_json::Value>(text).is_ok());
         }
         prop_assert_eq!(seen(&session), seen(&read(&bytes, usize::MAX)));
@@ -331,7 +335,7 @@ proptest! {
         let mut joined = Vec::new();
         for piece in bytes.chunks(chunk) {
             buffer.push(piece, |line| {
-                let start = line.at as usize;
+                let start = line.offset as usize;
                 // What is left out is a byte order mark, a carriage return and the newline.
                 joined.extend_from_slice(&bytes[joined.len()..start]);
                 joined.extend_from_slice(line.bytes);
@@ -340,8 +344,8 @@ proptest! {
                 joined.extend_from_slice(&rest[..=end]);
             });
         }
-        if let Some(torn) = buffer.torn() {
-            joined.extend_from_slice(&bytes[joined.len()..torn.at as usize]);
+        if let Some(torn) = buffer.torn_line() {
+            joined.extend_from_slice(&bytes[joined.len()..torn.offset as usize]);
             joined.extend_from_slice(torn.bytes);
         }
         prop_assert_eq!(joined, bytes);
@@ -349,43 +353,43 @@ proptest! {
 
     #[test]
     fn the_conversation_of_a_node_is_where_the_current_ways_lead(short in short_form()) {
-        let history = History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), Rule::Client);
-        let History { folds, branches, .. } = &history;
+        let history = History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), ResumeRule::Client);
+        let History { message_tree, branches, .. } = &history;
         for (id, _) in history.session.nodes() {
-            let mut fold = folds.of(id).unwrap();
-            while !folds.speaks(fold) && let Some(parent) = folds.fold(fold).parent {
+            let mut fold = message_tree.message_of(id).unwrap();
+            while !message_tree.has_dialogue(fold) && let Some(parent) = message_tree.message(fold).parent {
                 fold = parent;
             }
             let next = |fold| match branches.fork_at(fold) {
-                Some(fork) => fork.ways.iter().find(|way| way.current).map(|way| way.fold),
-                None => folds.speaking_children(fold).last(),
+                Some(fork) => fork.branches.iter().find(|branch| branch.current).map(|branch| branch.message),
+                None => message_tree.dialogue_children(fold).last(),
             };
             let end = std::iter::successors(Some(fold), |fold| next(*fold)).last();
             let walked = branches.conversations.iter().find(|found| Some(found.end) == end);
             let told = history.conversation_of(id);
-            prop_assert_eq!(told.map(|found| found.n), walked.map(|found| found.n), "{:?} in\n{}", id, short);
+            prop_assert_eq!(told.map(|found| found.number), walked.map(|found| found.number), "{:?} in\n{}", id, short);
         }
     }
 
     #[test]
     fn every_node_lies_on_a_path(short in short_form()) {
-        let history = History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), Rule::Client);
+        let history = History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), ResumeRule::Client);
         for (id, _) in history.session.nodes() {
             let path = history.path_to(id).unwrap();
-            prop_assert!(path.nodes.contains(&history.tree.first(id)), "{:?} in\n{}", id, short);
+            prop_assert!(path.nodes.contains(&history.record_tree.first_copy(id)), "{:?} in\n{}", id, short);
         }
         let mut on_paths = std::collections::HashSet::new();
         for conversation in &history.branches.conversations {
-            let path = history.path(conversation);
+            let path = history.conversation_path(conversation);
             prop_assert!(path.nodes.contains(&conversation.leaf), "leaf {:?} in\n{}", conversation.leaf, short);
             prop_assert_eq!(path.nodes.len() as u32, conversation.records, "{}", short);
             on_paths.extend(path.nodes);
         }
         let main_only = history.session.nodes().all(|(_, record)| !record.sidechain);
         for (id, record) in history.session.nodes() {
-            let talks = record.voice.speaks();
+            let talks = record.role.is_dialogue();
             prop_assert!(
-                !main_only || !talks || on_paths.contains(&history.tree.first(id)),
+                !main_only || !talks || on_paths.contains(&history.record_tree.first_copy(id)),
                 "{:?} on no conversation in\n{}", id, short
             );
         }
@@ -394,36 +398,36 @@ proptest! {
     #[test]
     fn files_can_be_asked_for_at_every_node(short in short_form()) {
         let jsonl = testkit::jsonl(&short);
-        let history = History::new(read(jsonl.as_bytes(), usize::MAX), Rule::Client);
+        let history = History::new(read(jsonl.as_bytes(), usize::MAX), ResumeRule::Client);
         for (id, _) in history.session.nodes() {
             let path = history.path_to(id).unwrap();
-            let moment = moment(&history, &path, id);
+            let moment = path_point_of(&history, &path, id);
             prop_assert!(moment.is_some_and(|moment| moment.cut <= path.nodes.len()), "{:?} in\n{}", id, short);
             let mut body = |_, id: NodeId| {
                 let span = history.session.record(id).span;
-                Body::parse(&jsonl.as_bytes()[span.at as usize..span.end() as usize]).ok()
+                RecordBody::parse(&jsonl.as_bytes()[span.offset as usize..span.end_offset() as usize]).ok()
             };
-            let stretch = Stretch { history: &history, path: &path };
-            files(&[stretch], moment.unwrap(), &mut body, &mut NoBackups);
+            let stretch = PathPart { history: &history, path: &path };
+            files_at(&[stretch], moment.unwrap(), &mut body, &mut NoBackups);
         }
     }
 
     #[test]
     fn at_most_one_conversation_resumes_and_it_is_active(short in short_form()) {
-        let history = History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), Rule::Client);
+        let history = History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), ResumeRule::Client);
         let branches = &history.branches;
         let resuming: Vec<_> = branches.conversations.iter().filter(|conversation| conversation.resumes).collect();
         let expected = usize::from(branches.resume.is_some() && !branches.conversations.is_empty());
         prop_assert_eq!(resuming.len(), expected, "{}", short);
         for fork in &branches.forks {
-            prop_assert_eq!(fork.ways.iter().filter(|way| way.current).count(), 1);
-            prop_assert!(fork.ways.len() > 1);
+            prop_assert_eq!(fork.branches.iter().filter(|branch| branch.current).count(), 1);
+            prop_assert!(fork.branches.len() > 1);
         }
     }
 
     #[test]
     fn a_session_and_its_copies_hold_the_paths_of_one(short in short_form()) {
-        let digest = Digest::new(&History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), Rule::Client));
+        let digest = SessionDigest::new(&History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), ResumeRule::Client));
         let once = unique_paths(&[&digest]).len();
         prop_assert_eq!(once == 0, digest.conversations.is_empty());
         prop_assert_eq!(unique_paths(&[&digest, &digest, &digest]).len(), once, "{}", short);
@@ -442,7 +446,7 @@ fn long_chains_cost_no_stack() {
         session.push(line.as_bytes());
         parent = format!("\"n{i}\"");
     }
-    let history = History::new(session, Rule::Client);
+    let history = History::new(session, ResumeRule::Client);
     assert_eq!(history.branches.conversations.len(), 1);
     assert_eq!(history.path_to(NodeId(99_999)).unwrap().nodes.len(), 100_000);
 }
@@ -456,7 +460,7 @@ fn marks_nul_bytes_and_glued_records_are_accounted_for() {
     for n in 0..pieces.len().pow(5) {
         let digits = (0..5).map(|place| n / pieces.len().pow(place) % pieces.len());
         let bytes: Vec<u8> = digits.flat_map(|digit| pieces[digit]).copied().collect();
-        let counts = read(&bytes, 7).counts();
+        let counts = read(&bytes, 7).line_counts();
         let bare = bytes.strip_prefix(MARK).unwrap_or(&bytes);
         let lines = bare.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let sum = counts.known + counts.unknown + counts.damaged;
@@ -464,7 +468,7 @@ fn marks_nul_bytes_and_glued_records_are_accounted_for() {
     }
     // A mark before a whole record does no harm, with or without a newline.
     let marked = [MARK, record.trim_end().as_bytes()].concat();
-    assert_eq!(read(&marked, 7).counts().known, 1);
+    assert_eq!(read(&marked, 7).line_counts().known, 1);
 }
 
 #[test]
@@ -476,15 +480,15 @@ fn a_line_that_is_too_long_is_damaged_and_the_next_one_is_read() {
     for _ in 0..times {
         session.push(&long);
     }
-    session.end();
-    assert_eq!((session.counts().damaged, session.torn().unwrap().line), (1, 1));
+    session.finish_last_line();
+    assert_eq!((session.line_counts().damaged, session.torn_line_defect().unwrap().line), (1, 1));
     session.push(b"\n");
     session.push(record.as_bytes());
     let bytes = (times * long.len()) as u64 + 1;
     assert_eq!(session.defects()[0].kind, DefectKind::TooLong { bytes });
-    let counts = session.counts();
+    let counts = session.line_counts();
     assert_eq!((counts.known, counts.damaged), (1, 1));
-    assert_eq!((session.records()[0].span.at, session.records()[0].line), (bytes, 2));
+    assert_eq!((session.records()[0].span.offset, session.records()[0].line), (bytes, 2));
 }
 
 /// Work that grows with the square of these numbers would not end.
@@ -507,11 +511,11 @@ fn many_calls_of_one_message_are_paired() {
             r#"{{"type":"user","uuid":"c","parentUuid":"b","message":{{"content":[{results}]}}}}"#
         ),
     ];
-    let history = History::new(read(lines.join("\n").as_bytes(), usize::MAX), Rule::Client);
-    let path = history.path(history.branches.resuming().unwrap());
-    let mut bodies = |id: NodeId| Body::parse(lines[id.0 as usize].as_bytes()).ok();
-    let told: Vec<_> = turns(&history, &path, &mut bodies).collect();
-    let paired = told.iter().flat_map(Turn::calls).filter(|call| call.result.is_some());
+    let history = History::new(read(lines.join("\n").as_bytes(), usize::MAX), ResumeRule::Client);
+    let path = history.conversation_path(history.branches.resuming_conversation().unwrap());
+    let mut bodies = |id: NodeId| RecordBody::parse(lines[id.0 as usize].as_bytes()).ok();
+    let told: Vec<_> = path_turns(&history, &path, &mut bodies).collect();
+    let paired = told.iter().flat_map(Turn::tool_calls).filter(|call| call.result.is_some());
     assert_eq!(paired.count(), CALLS);
 }
 
@@ -523,8 +527,9 @@ fn every_node_of_a_long_session_finds_its_conversation() {
         let parent = if n == 0 { String::new() } else { format!("< u{}", n - 1) };
         writeln!(short, "u{n} {parent} user go\nx{n} < u{n} assistant left behind").unwrap();
     }
-    let history = History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), Rule::Client);
+    let history =
+        History::new(read(testkit::jsonl(&short).as_bytes(), usize::MAX), ResumeRule::Client);
     let found = history.session.nodes().filter(|(id, _)| history.conversation_of(*id).is_some());
     assert_eq!(found.count(), 60_000);
-    Digest::new(&history);
+    SessionDigest::new(&history);
 }

@@ -1,11 +1,11 @@
 //! Originals and their copies: who came from whom (R5, R14, R21).
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use ramus_core::digest::Digest;
+use ramus_core::digest::SessionDigest;
 use ramus_core::history::History;
 use ramus_core::lineage::SessionEntry;
-use ramus_core::link::{families, links};
-use ramus_core::resume::Rule;
+use ramus_core::link::{find_links, session_relations};
+use ramus_core::resume::ResumeRule;
 use ramus_core::session::Session;
 use ramus_core::stats::{SessionInput, Stats};
 use ramus_core::time::Time;
@@ -34,12 +34,12 @@ fn line(session: &str, records: &str) -> Vec<Value> {
     line
 }
 
-fn digest(records: &[Value]) -> Digest {
+fn digest(records: &[Value]) -> SessionDigest {
     let mut session = Session::default();
     for record in records {
         session.push(format!("{record}\n").as_bytes());
     }
-    Digest::new(&History::new(session, Rule::Client))
+    SessionDigest::new(&History::new(session, ResumeRule::Client))
 }
 
 fn with(records: Vec<Value>, key: &str, value: &Value) -> Vec<Value> {
@@ -53,7 +53,8 @@ fn with(records: Vec<Value>, key: &str, value: &Value) -> Vec<Value> {
 /// Tells the links of sessions as `from kind to`.
 #[track_caller]
 fn check(sessions: &[(&str, Option<i64>, Vec<Value>)], expected: &[&str]) {
-    let digests: Vec<Digest> = sessions.iter().map(|(_, _, records)| digest(records)).collect();
+    let digests: Vec<SessionDigest> =
+        sessions.iter().map(|(_, _, records)| digest(records)).collect();
     let entries: Vec<SessionEntry<'_>> = sessions
         .iter()
         .zip(&digests)
@@ -68,8 +69,8 @@ fn check(sessions: &[(&str, Option<i64>, Vec<Value>)], expected: &[&str]) {
         if turned {
             entries.reverse();
         }
-        let told = links(&entries).into_iter().map(|link| {
-            format!("{} {} {}", entries[link.from].id, link.kind.word(), entries[link.to].id)
+        let told = find_links(&entries).into_iter().map(|link| {
+            format!("{} {} {}", entries[link.from].id, link.kind.as_str(), entries[link.to].id)
         });
         let mut told: Vec<String> = told.collect();
         told.sort();
@@ -84,7 +85,7 @@ fn shared(session: &str, more: &str) -> Vec<Value> {
 }
 
 #[test]
-fn an_original_that_goes_on_after_its_copy_is_no_copy() {
+fn an_original_that_continues_after_its_copy_is_not_a_copy() {
     check(
         &[
             ("orig", None, shared("orig", "u3@50 a3@51")),
@@ -214,7 +215,8 @@ fn a_merged_session_comes_from_what_it_was_merged_from() {
 #[test]
 fn a_merged_session_covers_the_paths_it_was_merged_from() {
     let sessions = merged();
-    let digests: Vec<Digest> = sessions.iter().map(|(_, _, records)| digest(records)).collect();
+    let digests: Vec<SessionDigest> =
+        sessions.iter().map(|(_, _, records)| digest(records)).collect();
     let inputs: Vec<SessionInput<'_>> = sessions
         .iter()
         .zip(&digests)
@@ -247,15 +249,15 @@ fn what_a_merge_says_in_place_of_several_messages_names_all_their_sessions() {
 /// Tells the family of a session as `kind id` of its origins, then of its offspring.
 #[track_caller]
 fn check_family(sessions: &[(&str, Vec<Value>)], id: &str, expected: [&[&str]; 2]) {
-    let digests: Vec<Digest> = sessions.iter().map(|(_, records)| digest(records)).collect();
+    let digests: Vec<SessionDigest> = sessions.iter().map(|(_, records)| digest(records)).collect();
     let entries: Vec<SessionEntry<'_>> = { sessions.iter().zip(&digests) }
         .map(|((id, _), digest)| SessionEntry { id, digest, created: None })
         .collect();
-    let families = families(&entries, &links(&entries));
+    let families = session_relations(&entries, &find_links(&entries));
     let family = &families[sessions.iter().position(|(other, _)| *other == id).unwrap()];
     let told = [&family.origins, &family.offspring].map(|relatives| {
-        let tell = |one: &ramus_core::link::Relative| {
-            format!("{} {}", one.kind.word(), one.session.as_deref().unwrap_or("-"))
+        let tell = |one: &ramus_core::link::RelatedSession| {
+            format!("{} {}", one.kind.as_str(), one.session.as_deref().unwrap_or("-"))
         };
         relatives.iter().map(tell).collect::<Vec<_>>()
     });
@@ -285,7 +287,7 @@ fn a_copy_of_an_old_client_continues_its_original() {
 }
 
 #[test]
-fn a_session_that_begins_with_clear_is_told() {
+fn a_session_that_begins_with_clear_is_recognised() {
     let command = |name: &str| json!({"role": "user", "content": format!("<command-name>{name}</command-name>\n<command-message>x</command-message>")});
     let mut caveat = record("m1", None, "s", 0);
     caveat["type"] = json!("user");
@@ -295,7 +297,7 @@ fn a_session_that_begins_with_clear_is_told() {
         first["message"] = command(name);
         vec![caveat.clone(), first, record("u2", Some("u1"), "s", 9)]
     };
-    let at = |records: &[Value]| digest(records).cleared_at.map(Time::millis);
+    let at = |records: &[Value]| digest(records).cleared_at.map(Time::as_millis);
     assert_eq!(at(&begun("/clear")), Some(1_767_225_607_000));
     assert_eq!(at(&begun("/cost")), None);
     let later = [vec![record("u0", None, "s", 1)], begun("/clear")].concat();

@@ -10,9 +10,9 @@
 
 use std::path::{Path, PathBuf};
 
-use ramus_core::client_path::{Sent, sent};
+use ramus_core::client_path::{SentMessage, SentRequest};
 use ramus_core::history::History;
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 use ramus_core::session::Session;
 use serde_json::{Value, json};
 
@@ -28,24 +28,41 @@ fn fixtures() -> Vec<PathBuf> {
     files
 }
 
-fn resumed(file: &Path) -> Sent {
+/// What would be sent, whole.
+#[derive(Default)]
+struct Resumed {
+    messages: Vec<SentMessage>,
+    unworded: Vec<String>,
+    unreported: Vec<String>,
+}
+
+fn resumed(file: &Path) -> Resumed {
     resumed_from(&std::fs::read(file).unwrap())
 }
 
-fn resumed_from(bytes: &[u8]) -> Sent {
+fn resumed_from(bytes: &[u8]) -> Resumed {
     let mut session = Session::default();
     session.push(bytes);
-    session.end();
-    let history = History::new(session, Rule::Client);
-    let Some(resume) = history.branches.resume else { return Sent::default() };
-    sent(&history, resume.point, &mut |node| {
+    session.finish_last_line();
+    let history = History::new(session, ResumeRule::Client);
+    let Some(resume) = history.branches.resume else { return Resumed::default() };
+    let mut line = |node| {
         let span = history.session.record(node).span;
-        serde_json::from_slice(&bytes[span.at as usize..span.end() as usize]).ok()
-    })
+        serde_json::from_slice(&bytes[span.offset as usize..span.end_offset() as usize]).ok()
+    };
+    let request = SentRequest::new(&history, resume.point, &mut line);
+    let mut messages = Vec::new();
+    let told = request.each_message(&mut line, &mut |message| -> Result<(), ()> {
+        messages.push(message);
+        Ok(())
+    });
+    assert_eq!(told, Ok(()));
+    let unworded = request.unworded.iter().map(|(_, kind)| kind.clone()).collect();
+    Resumed { messages, unworded, unreported: request.unreported }
 }
 
-fn messages(sent: &Sent) -> Vec<Value> {
-    let message = |m: &ramus_core::client_path::SentMessage| json!({"role": m.role.word(), "content": m.content});
+fn messages(sent: &Resumed) -> Vec<Value> {
+    let message = |m: &SentMessage| json!({"role": m.role.as_str(), "content": m.content});
     sent.messages.iter().map(message).collect()
 }
 

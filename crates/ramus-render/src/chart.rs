@@ -3,36 +3,36 @@
 use crate::span::{Label, Line};
 
 /// Eighths of a column.
-const EIGHTHS: [&str; 9] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
-const SPARKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const BAR_EIGHTHS: [&str; 9] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
+const SPARK_SYMBOLS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// From zero to the maximum, distinguishable without colour.
-const HEAT: [char; 5] = ['·', '░', '▒', '▓', '█'];
+const HEAT_SYMBOLS: [char; 5] = ['·', '░', '▒', '▓', '█'];
 
 /// Draws a bar of at most `width` columns. A value above zero is always visible.
-pub fn bar(value: f64, most: f64, width: usize) -> String {
+pub fn draw_bar(value: f64, most: f64, width: usize) -> String {
     if !(value > 0.0 && most > 0.0) || width == 0 {
         return String::new();
     }
     let eighths = ((value / most).min(1.0) * (width * 8) as f64).round().max(1.0) as usize;
-    format!("{}{}", EIGHTHS[8].repeat(eighths / 8), EIGHTHS[eighths % 8])
+    format!("{}{}", BAR_EIGHTHS[8].repeat(eighths / 8), BAR_EIGHTHS[eighths % 8])
 }
 
 /// Draws one column per value.
-pub fn spark(values: &[f64]) -> String {
+pub fn draw_sparkline(values: &[f64]) -> String {
     let most = values.iter().copied().fold(0.0, f64::max);
     let column = |value: &f64| {
         if value.is_nan() || *value <= 0.0 {
             return ' ';
         }
-        let level = (value / most * (SPARKS.len() - 1) as f64).round() as usize;
-        SPARKS[level.min(SPARKS.len() - 1)]
+        let level = (value / most * (SPARK_SYMBOLS.len() - 1) as f64).round() as usize;
+        SPARK_SYMBOLS[level.min(SPARK_SYMBOLS.len() - 1)]
     };
     values.iter().map(column).collect()
 }
 
 /// One value per day, for a calendar of weeks.
 #[derive(Clone, Debug, Default)]
-pub struct Calendar {
+pub struct ActivityCalendar {
     /// The day of the week of the first value; 0 is Monday.
     pub first_weekday: usize,
     pub days: Vec<f64>,
@@ -44,15 +44,15 @@ const WEEKDAYS: [&str; 7] = ["Mon", "", "Wed", "", "Fri", "", "Sun"];
 /// The column where the weeks begin.
 const MARGIN: usize = 4;
 
-impl Calendar {
+impl ActivityCalendar {
     /// Draws weeks as columns, the newest on the right. Old weeks that do not fit are left out.
-    pub fn lines(&self, width: usize) -> Vec<Line> {
+    pub fn draw_weeks(&self, width: usize) -> Vec<Line> {
         let weeks = (self.first_weekday + self.days.len()).div_ceil(7);
         let room = width.saturating_sub(MARGIN);
         let step = if weeks * 2 <= room { 2 } else { 1 };
         let shown = weeks.min(room / step);
         let first = weeks - shown;
-        let levels = self.levels();
+        let levels = self.day_levels();
         let mut lines = vec![self.month_names(first, shown, step)];
         for (weekday, name) in WEEKDAYS.iter().enumerate() {
             let mut line = Line::new(&format!("{name:<MARGIN$}"), Label::Dim);
@@ -61,7 +61,7 @@ impl Calendar {
                 let level = day.and_then(|day| levels.get(day));
                 let label =
                     if level.is_some_and(|level| *level > 0) { Label::Bar } else { Label::Dim };
-                line.push(&level.map_or(' ', |level| HEAT[*level]).to_string(), label);
+                line.push(&level.map_or(' ', |level| HEAT_SYMBOLS[*level]).to_string(), label);
                 line.push(&" ".repeat(step - 1), Label::Plain);
             }
             lines.push(line);
@@ -70,7 +70,7 @@ impl Calendar {
     }
 
     /// Sorts the days into level 0 for zero and four levels with equally many days.
-    fn levels(&self) -> Vec<usize> {
+    fn day_levels(&self) -> Vec<usize> {
         let mut some: Vec<f64> = self.days.iter().copied().filter(|value| *value > 0.0).collect();
         some.sort_by(f64::total_cmp);
         let level = |value: &f64| {
@@ -99,9 +99,9 @@ impl Calendar {
 }
 
 /// Returns the legend of a calendar.
-pub fn legend() -> Line {
+pub fn calendar_legend() -> Line {
     let mut line = Line::new("less ", Label::Dim);
-    for sign in HEAT {
+    for sign in HEAT_SYMBOLS {
         line.push(&format!("{sign} "), Label::Bar);
     }
     line.with("more", Label::Dim)
@@ -113,28 +113,31 @@ mod tests {
 
     #[test]
     fn bars_are_as_long_as_their_share() {
-        assert_eq!(bar(1.0, 1.0, 4), "████");
-        assert_eq!(bar(0.5, 1.0, 3), "█▌");
-        assert_eq!(bar(0.0001, 1.0, 4), "▏");
-        assert_eq!([bar(0.0, 1.0, 4), bar(1.0, 0.0, 4), bar(f64::NAN, 1.0, 4)], ["", "", ""]);
-        assert_eq!(bar(9.0, 1.0, 2), "██");
+        assert_eq!(draw_bar(1.0, 1.0, 4), "████");
+        assert_eq!(draw_bar(0.5, 1.0, 3), "█▌");
+        assert_eq!(draw_bar(0.0001, 1.0, 4), "▏");
+        assert_eq!(
+            [draw_bar(0.0, 1.0, 4), draw_bar(1.0, 0.0, 4), draw_bar(f64::NAN, 1.0, 4)],
+            ["", "", ""]
+        );
+        assert_eq!(draw_bar(9.0, 1.0, 2), "██");
     }
 
     #[test]
     fn sparks_rise() {
-        assert_eq!(spark(&[0.0, 1.0, 4.0, 8.0]), " ▂▅█");
-        assert_eq!(spark(&[0.0]), " ");
-        assert_eq!(spark(&[]), "");
+        assert_eq!(draw_sparkline(&[0.0, 1.0, 4.0, 8.0]), " ▂▅█");
+        assert_eq!(draw_sparkline(&[0.0]), " ");
+        assert_eq!(draw_sparkline(&[]), "");
     }
 
     #[test]
     fn a_calendar_has_weeks_as_columns() {
-        let calendar = Calendar {
+        let calendar = ActivityCalendar {
             first_weekday: 5,
             days: vec![0.0, 1.0, 2.0, 3.0, 4.0, 0.0, 0.0, 0.0, 0.0, 9.0],
             months: vec![(0, "Jan".to_owned()), (8, "Feb".to_owned())],
         };
-        let text: Vec<String> = calendar.lines(20).iter().map(Line::text).collect();
+        let text: Vec<String> = calendar.draw_weeks(20).iter().map(Line::to_text).collect();
         assert_eq!(
             text,
             [
@@ -148,6 +151,6 @@ mod tests {
                 "Sun ░ ·   ",
             ]
         );
-        assert_eq!(calendar.lines(6)[1].text(), "Mon ░█");
+        assert_eq!(calendar.draw_weeks(6)[1].to_text(), "Mon ░█");
     }
 }

@@ -5,25 +5,27 @@
 
 mod opening;
 
-mod sheet;
+mod comparison_writer;
 
-mod talk;
+mod dialogue;
 
 mod files;
 
 mod stat;
 
-use ramus_core::compare::Ran;
+use std::convert::Infallible;
+
+use ramus_core::compare::{ExchangePair, RanCommand};
 use ramus_core::time::Time;
 
 use crate::highlight::Highlight;
 use crate::span::Line;
-use crate::text::tool::first_line;
-use opening::opening;
-use sheet::Sheet;
+use crate::text::tool_call::first_line;
+use comparison_writer::ComparisonWriter;
+use opening::opening_lines;
 
 pub use files::lines_changed;
-pub use ramus_core::compare::{Compared, Named};
+pub use ramus_core::compare::{ComparedConversations, ConversationLabel};
 
 /// How many columns a side-by-side comparison needs.
 pub const SIDE_BY_SIDE_WIDTH: usize = 120;
@@ -48,34 +50,61 @@ impl std::fmt::Debug for CompareConfig<'_> {
     }
 }
 
-/// Returns the whole comparison.
-pub fn compare(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
-    let mut sheet = Sheet::new(config);
-    sheet.out = opening(compared, config);
-    if compared.common.is_all() {
-        return sheet.out;
+/// Returns the whole comparison; `exchanges` are the exchanges that differ, aligned.
+pub fn comparison_lines(
+    compared: &ComparedConversations<'_>,
+    exchanges: &mut dyn Iterator<Item = ExchangePair>,
+    config: &CompareConfig<'_>,
+) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let print = &mut |line| {
+        lines.push(line);
+        Ok::<(), Infallible>(())
+    };
+    let Ok(()) = write_comparison(compared, exchanges, config, print);
+    lines
+}
+
+/// Prints the whole comparison, line by line: it may be longer than fits in memory.
+pub fn write_comparison<E>(
+    compared: &ComparedConversations<'_>,
+    exchanges: &mut dyn Iterator<Item = ExchangePair>,
+    config: &CompareConfig<'_>,
+    print: &mut dyn FnMut(Line) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut sheet = ComparisonWriter::new(config);
+    sheet.out = opening_lines(compared, config);
+    if !compared.common.covers_both() {
+        for (index, (a, b)) in exchanges.enumerate() {
+            if index == 0 {
+                sheet.write_heading("Conversation");
+            } else {
+                sheet.write_space();
+            }
+            dialogue::write_exchange(&mut sheet, a, b);
+            sheet.print_lines(print)?;
+        }
+        files::write_files(&mut sheet, compared.files);
+        write_commands(&mut sheet, compared);
+        sheet.write_heading("Totals");
+        sheet.out.extend(stat::stat_table(compared, config));
     }
-    talk::write(&mut sheet, compared);
-    files::write(&mut sheet, compared.files);
-    commands(&mut sheet, compared);
-    sheet.heading("Totals");
-    sheet.out.extend(stat::table(compared, config));
-    sheet.out
+    sheet.print_lines(print)
 }
 
 /// Returns only the totals.
-pub fn stat(compared: &Compared<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
-    let mut lines = opening(compared, config);
-    if !compared.common.is_all() {
+pub fn stat_lines(compared: &ComparedConversations<'_>, config: &CompareConfig<'_>) -> Vec<Line> {
+    let mut lines = opening_lines(compared, config);
+    if !compared.common.covers_both() {
         lines.push(Line::default());
-        lines.extend(stat::table(compared, config));
+        lines.extend(stat::stat_table(compared, config));
     }
     lines
 }
 
-fn commands(sheet: &mut Sheet<'_>, compared: &Compared<'_>) {
+fn write_commands(sheet: &mut ComparisonWriter<'_>, compared: &ComparedConversations<'_>) {
     let lists = compared.sides.map(|side| {
-        let row = |ran: &Ran| {
+        let row = |ran: &RanCommand| {
             format!("$ {}{}", first_line(&ran.command), if ran.failed { "  ×" } else { "" })
         };
         side.commands.iter().map(row).collect::<Vec<_>>().join("\n")
@@ -83,12 +112,12 @@ fn commands(sheet: &mut Sheet<'_>, compared: &Compared<'_>) {
     if lists.iter().all(String::is_empty) {
         return;
     }
-    sheet.heading("Commands");
+    sheet.write_heading("Commands");
     let [a, b] = lists.each_ref().map(|list| list.lines().map(Line::plain).collect());
     if lists.iter().any(String::is_empty) {
-        return sheet.blocks(a, b);
+        return sheet.write_blocks(a, b);
     }
-    sheet.differences(&lists[0], &lists[1], sheet::Text::List);
+    sheet.write_differences(&lists[0], &lists[1], comparison_writer::ComparedText::List);
 }
 
 #[cfg(test)]

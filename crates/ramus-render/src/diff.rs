@@ -1,6 +1,6 @@
 //! Draws two texts or the hunks of a patch as a unified diff with changed words marked.
 
-mod words;
+mod word_diff;
 
 use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
 
@@ -24,7 +24,7 @@ impl Default for DiffConfig {
 
 /// Changed lines with their context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hunk {
+pub struct DiffHunk {
     pub old_start: usize,
     pub old_lines: usize,
     pub new_start: usize,
@@ -35,28 +35,28 @@ pub struct Hunk {
 }
 
 /// Returns the changes between two texts. Empty: they are equal.
-pub fn diff(old: &str, new: &str, config: &DiffConfig) -> Vec<Line> {
-    patch(&hunks(old, new, config.context), config)
+pub fn diff_lines(old: &str, new: &str, config: &DiffConfig) -> Vec<Line> {
+    patch_lines(&diff_hunks(old, new, config.context), config)
 }
 
 /// Returns the changes as a patch for programs: no words marked, not sanitized for a terminal. Empty: the
 /// texts are equal.
-pub fn unified(old: &str, new: &str, names: (&str, &str)) -> String {
+pub fn unified_diff(old: &str, new: &str, names: (&str, &str)) -> String {
     TextDiff::from_lines(old, new).unified_diff().header(names.0, names.1).to_string()
 }
 
 /// Draws a patch.
-pub fn patch(hunks: &[Hunk], config: &DiffConfig) -> Vec<Line> {
+pub fn patch_lines(hunks: &[DiffHunk], config: &DiffConfig) -> Vec<Line> {
     let digits = hunks.iter().map(last_number).max().unwrap_or(0).to_string().len();
-    let mut page = Page { lines: Vec::new(), digits: config.numbers.then_some(digits) };
+    let mut page = DiffWriter { lines: Vec::new(), digits: config.numbers.then_some(digits) };
     for hunk in hunks {
-        page.hunk(hunk);
+        page.write_hunk(hunk);
     }
     page.lines
 }
 
 /// Returns the numbers of added and removed lines.
-pub fn stat(old: &str, new: &str) -> (usize, usize) {
+pub fn count_changes(old: &str, new: &str) -> (usize, usize) {
     let diff = TextDiff::from_lines(old, new);
     let count = |(added, removed), op: &DiffOp| match op.tag() {
         DiffTag::Equal => (added, removed),
@@ -66,14 +66,14 @@ pub fn stat(old: &str, new: &str) -> (usize, usize) {
 }
 
 /// Returns the differences of two texts as hunks.
-pub fn hunks(old: &str, new: &str, context: usize) -> Vec<Hunk> {
+pub fn diff_hunks(old: &str, new: &str, context: usize) -> Vec<DiffHunk> {
     let diff = TextDiff::from_lines(old, new);
     // Snippets often lack a last newline. Mention it only if it changed.
     let remark = old.ends_with('\n') != new.ends_with('\n') && !old.is_empty() && !new.is_empty();
-    diff.grouped_ops(context).iter().map(|ops| hunk(&diff, ops, remark)).collect()
+    diff.grouped_ops(context).iter().map(|ops| build_hunk(&diff, ops, remark)).collect()
 }
 
-fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], remark: bool) -> Hunk {
+fn build_hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], remark: bool) -> DiffHunk {
     let mut lines = Vec::new();
     for change in ops.iter().flat_map(|op| diff.iter_changes(op)) {
         let text = change.value();
@@ -89,27 +89,27 @@ fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], remark: bool) -> Hunk {
     let (old_start, new_start) = ops.first().map_or((0, 0), |op| {
         (first(op.old_range().start, old_lines), first(op.new_range().start, new_lines))
     });
-    Hunk { old_start, old_lines, new_start, new_lines, lines }
+    DiffHunk { old_start, old_lines, new_start, new_lines, lines }
 }
 
-fn last_number(hunk: &Hunk) -> usize {
+fn last_number(hunk: &DiffHunk) -> usize {
     let last = |start: usize, lines: usize| start.saturating_add(lines).saturating_sub(1);
     last(hunk.old_start, hunk.old_lines).max(last(hunk.new_start, hunk.new_lines))
 }
 
 /// Collects lines. `digits` is the width of line numbers, if they are shown.
-struct Page {
+struct DiffWriter {
     lines: Vec<Line>,
     digits: Option<usize>,
 }
 
-impl Page {
-    fn hunk(&mut self, hunk: &Hunk) {
-        let Hunk { old_start, old_lines, new_start, new_lines, lines } = hunk;
+impl DiffWriter {
+    fn write_hunk(&mut self, hunk: &DiffHunk) {
+        let DiffHunk { old_start, old_lines, new_start, new_lines, lines } = hunk;
         let header = format!("@@ -{old_start},{old_lines} +{new_start},{new_lines} @@");
         self.lines.push(Line::new(&header, Label::Hunk));
         let (mut old, mut new) = (*old_start, *new_start);
-        for change in changes(lines) {
+        for change in mark_changes(lines) {
             let numbers = match change.tag {
                 Some(ChangeTag::Equal) => (Some(old), Some(new)),
                 Some(ChangeTag::Delete) => (Some(old), None),
@@ -118,13 +118,13 @@ impl Page {
             };
             old += usize::from(numbers.0.is_some());
             new += usize::from(numbers.1.is_some());
-            let mut line = self.numbers(numbers);
+            let mut line = self.number_columns(numbers);
             line.append(&change.line);
             self.lines.push(line);
         }
     }
 
-    fn numbers(&self, (old, new): (Option<usize>, Option<usize>)) -> Line {
+    fn number_columns(&self, (old, new): (Option<usize>, Option<usize>)) -> Line {
         let Some(digits) = self.digits else { return Line::default() };
         let column = |number: Option<usize>| number.map(|n| n.to_string()).unwrap_or_default();
         let text = format!("{:>digits$} {:>digits$} ", column(old), column(new));
@@ -133,18 +133,18 @@ impl Page {
 }
 
 /// One line of a hunk. Without a tag it is a remark.
-pub(crate) struct Change {
+pub(crate) struct DiffLine {
     pub(crate) tag: Option<ChangeTag>,
     pub(crate) line: Line,
 }
 
-pub(crate) fn changes(lines: &[String]) -> Vec<Change> {
+pub(crate) fn mark_changes(lines: &[String]) -> Vec<DiffLine> {
     // If all lines have Windows line ends, do not show them.
     let windows = lines.iter().filter(|line| !line.starts_with('\\')).all(|l| l.ends_with('\r'));
     let lines: Vec<_> = lines
         .iter()
         .map(|line| if windows { line.trim_end_matches('\r') } else { line })
-        .map(|line| (tag(line), line))
+        .map(|line| (line_tag(line), line))
         .collect();
     let mut changes = Vec::new();
     let mut rest = lines.as_slice();
@@ -152,19 +152,19 @@ pub(crate) fn changes(lines: &[String]) -> Vec<Change> {
         let (removed, after) = split_run(rest, ChangeTag::Delete);
         let (added, after) = split_run(after, ChangeTag::Insert);
         if removed.is_empty() && added.is_empty() {
-            changes.push(whole(rest[0]));
+            changes.push(whole_line(rest[0]));
             rest = &rest[1..];
         } else {
-            changes.extend(words::replaced(removed, added));
+            changes.extend(word_diff::mark_replaced(removed, added));
             rest = after;
         }
     }
     changes
 }
 
-type Tagged<'a> = (Option<ChangeTag>, &'a str);
+type TaggedLine<'a> = (Option<ChangeTag>, &'a str);
 
-fn tag(line: &str) -> Option<ChangeTag> {
+fn line_tag(line: &str) -> Option<ChangeTag> {
     match line.as_bytes().first() {
         Some(b'+') => Some(ChangeTag::Insert),
         Some(b'-') => Some(ChangeTag::Delete),
@@ -174,20 +174,20 @@ fn tag(line: &str) -> Option<ChangeTag> {
 }
 
 fn split_run<'l, 'a>(
-    lines: &'l [Tagged<'a>],
+    lines: &'l [TaggedLine<'a>],
     tag: ChangeTag,
-) -> (&'l [Tagged<'a>], &'l [Tagged<'a>]) {
+) -> (&'l [TaggedLine<'a>], &'l [TaggedLine<'a>]) {
     let end = lines.iter().position(|line| line.0 != Some(tag)).unwrap_or(lines.len());
     lines.split_at(end)
 }
 
-fn whole((tag, line): Tagged<'_>) -> Change {
-    let label = tag.map_or(Label::Note, |tag| labels(tag).0);
-    Change { tag, line: Line::new(line, label) }
+fn whole_line((tag, line): TaggedLine<'_>) -> DiffLine {
+    let label = tag.map_or(Label::Note, |tag| tag_labels(tag).0);
+    DiffLine { tag, line: Line::new(line, label) }
 }
 
 /// Returns the labels of a line and of its changed words.
-fn labels(tag: ChangeTag) -> (Label, Label) {
+fn tag_labels(tag: ChangeTag) -> (Label, Label) {
     match tag {
         ChangeTag::Equal => (Label::Plain, Label::Plain),
         ChangeTag::Delete => (Label::Removed, Label::RemovedStrong),
@@ -218,7 +218,7 @@ mod tests {
 
     #[track_caller]
     fn check(old: &str, new: &str, expected: &str) {
-        let lines = diff(old, new, &DiffConfig { context: 1, numbers: false });
+        let lines = diff_lines(old, new, &DiffConfig { context: 1, numbers: false });
         assert_eq!(draw(&lines), expected);
     }
 
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_last_newline_is_said() {
+    fn a_missing_final_newline_is_reported() {
         check("a\n", "a", "@@ -1,1 +1,1 @@\n-a\n+a\n\\ No newline at end of file\n");
         check("ab cd", "ab ce", "@@ -1,1 +1,1 @@\n-ab [cd]\n+ab [ce]\n");
     }
@@ -288,8 +288,8 @@ mod tests {
     fn a_patch_looks_like_a_diff() {
         let config = DiffConfig { context: 1, numbers: true };
         let (old, new) = ("a\nold line\nc\n", "a\nnew line\nc\n");
-        let lines = diff(old, new, &config);
-        assert_eq!(patch(&hunks(old, new, 1), &config), lines);
+        let lines = diff_lines(old, new, &config);
+        assert_eq!(patch_lines(&diff_hunks(old, new, 1), &config), lines);
         let expected = "@@ -1,3 +1,3 @@\n1 1  a\n2   -[old] line\n  2 +[new] line\n3 3  c\n";
         assert_eq!(draw(&lines), expected);
     }
@@ -297,23 +297,26 @@ mod tests {
     #[test]
     fn odd_hunks_do_not_panic() {
         let lines = ["", "é", "+", "-", "\\ x", "-é", "+e"].map(String::from).to_vec();
-        let drawn = draw(&patch(&[Hunk { lines, ..Hunk::default() }], &DiffConfig::default()));
+        let drawn = draw(&patch_lines(
+            &[DiffHunk { lines, ..DiffHunk::default() }],
+            &DiffConfig::default(),
+        ));
         assert_eq!(drawn, "@@ -0,0 +0,0 @@\n\né\n+\n-\n\\ x\n-é\n+e\n");
     }
 
     #[test]
     fn a_patch_for_programs_keeps_every_byte() {
         assert_eq!(
-            unified("\ta\n", "\tb", ("a/x", "b/x")),
+            unified_diff("\ta\n", "\tb", ("a/x", "b/x")),
             "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\ta\n+\tb\n\\ No newline at end of file\n"
         );
-        assert_eq!(unified("a", "a", ("x", "y")), "");
+        assert_eq!(unified_diff("a", "a", ("x", "y")), "");
     }
 
     #[test]
     fn lines_are_counted() {
-        assert_eq!(stat("a\nb\nc\n", "a\nx\ny\nc\n"), (2, 1));
-        assert_eq!(stat("", "a\n"), (1, 0));
-        assert_eq!(stat("a", "a"), (0, 0));
+        assert_eq!(count_changes("a\nb\nc\n", "a\nx\ny\nc\n"), (2, 1));
+        assert_eq!(count_changes("", "a\n"), (1, 0));
+        assert_eq!(count_changes("a", "a"), (0, 0));
     }
 }

@@ -6,7 +6,7 @@
 
 mod call;
 
-mod contain;
+mod contained_markdown;
 
 mod head;
 
@@ -14,24 +14,24 @@ mod html;
 
 mod markdown;
 
-mod object;
+mod json_object;
 
-mod plain;
+mod plain_text;
 
 pub mod site;
 
-mod words;
+mod phrases;
 
 use ramus_core::body::Media;
 use ramus_core::session::{NodeId, Session};
-use ramus_core::turn::{Call, Turn};
+use ramus_core::turn::{ToolCall, Turn};
 
-pub use call::{FileDiff, Section, Summary, sections, summary};
-pub use head::{Header, Sibling, Tokens};
+pub use call::{CallDiff, CallSummary, DocumentSection, document_sections, summarize_call};
+pub use head::{PathTokens, SiblingPath, TranscriptHeader};
 
 /// The format of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum DocumentFormat {
     Markdown,
     Html,
     Json,
@@ -40,7 +40,7 @@ pub enum Format {
 
 /// How much of tool calls is included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tools {
+pub enum ToolDetail {
     None,
     /// Input and result, with long texts shortened.
     Brief,
@@ -49,109 +49,121 @@ pub enum Tools {
 
 /// What a document contains, and how it links to others.
 #[derive(Clone, Copy)]
-pub struct Config<'a> {
+pub struct ExportConfig<'a> {
     pub thinking: bool,
-    pub tools: Tools,
+    pub tools: ToolDetail,
     /// Paths below this directory are shown relative to it.
     pub cwd: &'a str,
     /// Returns the link to the transcript of another branch, by the branch's last record.
-    pub other: &'a dyn Fn(NodeId) -> Option<String>,
+    pub branch_link: &'a dyn Fn(NodeId) -> Option<String>,
     /// Returns the link to the transcript of the agent that a call started.
-    pub agent: &'a dyn Fn(&Call) -> Option<String>,
+    pub agent_link: &'a dyn Fn(&ToolCall) -> Option<String>,
     /// Returns the address of an image, a `data:` URL or a file. `None`: only its name is shown.
-    pub picture: &'a dyn Fn(&Media) -> Option<String>,
+    pub picture_link: &'a dyn Fn(&Media) -> Option<String>,
 }
 
-impl std::fmt::Debug for Config<'_> {
+impl std::fmt::Debug for ExportConfig<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Config").field("tools", &self.tools).finish_non_exhaustive()
     }
 }
 
 /// How many branches of a fork point are listed in one transcript.
-pub const MOST_WAYS: usize = 100;
+pub const MAX_BRANCHES: usize = 100;
 
 /// Writes the head of a document.
-pub fn head(format: Format, header: &Header, out: &mut String) {
+pub fn write_head(format: DocumentFormat, header: &TranscriptHeader, out: &mut String) {
     match format {
-        Format::Markdown => markdown::head(header, out),
-        Format::Html => html::head(header, out),
-        Format::Json => object::head(header, out),
-        Format::Text => plain::head(header, out),
+        DocumentFormat::Markdown => markdown::write_head(header, out),
+        DocumentFormat::Html => html::write_head(header, out),
+        DocumentFormat::Json => json_object::write_head(header, out),
+        DocumentFormat::Text => plain_text::write_head(header, out),
     }
 }
 
 /// Formats the first words of a path for the heads of documents. All its siblings show them.
-pub fn told(format: Format, words: &str) -> String {
+pub fn format_first_words(format: DocumentFormat, words: &str) -> String {
     match format {
-        Format::Markdown => markdown::told(words),
-        Format::Html => html::told(words),
-        Format::Json | Format::Text => String::new(),
+        DocumentFormat::Markdown => markdown::format_first_words(words),
+        DocumentFormat::Html => html::format_first_words(words),
+        DocumentFormat::Json | DocumentFormat::Text => String::new(),
     }
 }
 
 /// Writes one turn.
-pub fn turn(format: Format, session: &Session, turn: &Turn, config: &Config<'_>, out: &mut String) {
+pub fn write_turn(
+    format: DocumentFormat,
+    session: &Session,
+    turn: &Turn,
+    config: &ExportConfig<'_>,
+    out: &mut String,
+) {
     match format {
-        Format::Markdown => markdown::turn(turn, config, out),
-        Format::Html => html::turn(turn, config, out),
-        Format::Json => object::turn(session, turn, config, out),
-        Format::Text => plain::turn(turn, config, out),
+        DocumentFormat::Markdown => markdown::write_turn(turn, config, out),
+        DocumentFormat::Html => html::write_turn(turn, config, out),
+        DocumentFormat::Json => json_object::write_turn(session, turn, config, out),
+        DocumentFormat::Text => plain_text::write_turn(turn, config, out),
     }
 }
 
 /// Returns the separator between two turns.
-pub fn between(format: Format) -> &'static str {
+pub fn turn_separator(format: DocumentFormat) -> &'static str {
     match format {
-        Format::Markdown | Format::Html => "",
-        Format::Json => ",",
-        Format::Text => "\n",
+        DocumentFormat::Markdown | DocumentFormat::Html => "",
+        DocumentFormat::Json => ",",
+        DocumentFormat::Text => "\n",
     }
 }
 
-/// A prompt, a fork or a compaction, for the outline of a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutlineEntry {
-    pub kind: OutlineKind,
-    /// The anchor of the turn, escaped.
-    anchor: String,
-    /// The first words of it, escaped.
-    words: String,
+/// How many entries an outline has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutlineCounts {
+    pub entries: usize,
+    pub prompts: usize,
+    pub forks: usize,
 }
 
-/// What an outline entry leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutlineKind {
-    Prompt,
-    Fork,
-    Compaction,
-}
-
-/// Returns the outline entry of a turn. `None`: it has none, or the format has no outline.
-pub fn outline_entry(format: Format, turn: &Turn) -> Option<OutlineEntry> {
-    match format {
-        Format::Html => html::outline_entry(turn),
-        Format::Markdown | Format::Json | Format::Text => None,
+impl OutlineCounts {
+    /// Adds the entries of another part of the document.
+    pub fn add(&mut self, other: Self) {
+        self.entries += other.entries;
+        self.prompts += other.prompts;
+        self.forks += other.forks;
     }
 }
 
-/// Writes the outline and the end of a document.
-pub fn foot_with_outline<'a>(
-    format: Format,
-    outline: impl Iterator<Item = &'a OutlineEntry>,
-    out: &mut String,
-) {
+/// Writes the outline entry of a turn, if it has one and the format has an outline.
+pub fn write_outline_entry(format: DocumentFormat, turn: &Turn, out: &mut String) -> OutlineCounts {
     match format {
-        Format::Html => html::foot_with_outline(outline, out),
-        Format::Markdown | Format::Json | Format::Text => foot(format, out),
+        DocumentFormat::Html => html::write_outline_entry(turn, out),
+        DocumentFormat::Markdown | DocumentFormat::Json | DocumentFormat::Text => {
+            OutlineCounts::default()
+        }
+    }
+}
+
+/// Writes what comes between the turns and the entries of the outline.
+pub fn write_outline_start(format: DocumentFormat, counts: OutlineCounts, out: &mut String) {
+    if format == DocumentFormat::Html {
+        html::write_outline_start(counts, out);
+    }
+}
+
+/// Writes what comes after the entries of the outline: the end of the document.
+pub fn write_outline_end(format: DocumentFormat, counts: OutlineCounts, out: &mut String) {
+    match format {
+        DocumentFormat::Html => html::write_outline_end(counts, out),
+        DocumentFormat::Markdown | DocumentFormat::Json | DocumentFormat::Text => {
+            write_foot(format, out);
+        }
     }
 }
 
 /// Writes the end of a document.
-pub fn foot(format: Format, out: &mut String) {
+pub fn write_foot(format: DocumentFormat, out: &mut String) {
     match format {
-        Format::Markdown | Format::Text => {}
-        Format::Html => html::foot(out),
-        Format::Json => object::foot(out),
+        DocumentFormat::Markdown | DocumentFormat::Text => {}
+        DocumentFormat::Html => html::write_foot(out),
+        DocumentFormat::Json => json_object::write_foot(out),
     }
 }

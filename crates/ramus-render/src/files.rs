@@ -3,42 +3,42 @@
 use std::fmt::Write;
 
 use ramus_core::edit::RestoredFile;
-use ramus_core::files::place::below;
-use ramus_core::files::restore::{How, Why};
-use ramus_core::files::{FileState, FilesMoment, Held, Source};
-use ramus_core::name::short_id;
+use ramus_core::files::file_path::path_below;
+use ramus_core::files::restore::{LeftReason, RestoreAction};
+use ramus_core::files::{ContentSource, FileContent, FileState, FilesAtMessage};
 use ramus_core::time::Time;
 
-use crate::diff::{DiffConfig, diff, stat};
+use crate::diff::{DiffConfig, count_changes, diff_lines};
 use crate::table::{Table, bytes, cell};
 use crate::{Label, Line};
 
 /// Returns the moment in a line, and a table of its files with their sizes: the last lines, in order.
 pub fn file_list(
-    moment: &FilesMoment,
+    moment: &FilesAtMessage,
     files: &[(FileState, Option<u64>)],
     width: usize,
     short_time: &dyn Fn(Time) -> String,
 ) -> Vec<Line> {
     let mut table = Table::new(&["*FILE", "STATE", ">SIZE", "SOURCE", ">?VERSION", "?NOTE"]);
     for (file, size) in files {
-        let (state, label) = match file.held {
-            Held::Backup(_) | Held::Bytes(_) => ("file", Label::Plain),
-            Held::Absent => ("not there", Label::Dim),
-            Held::Unknown => ("unknown", Label::Warning),
+        let (state, label) = match file.content {
+            FileContent::Backup(_) | FileContent::Bytes(_) => ("file", Label::Plain),
+            FileContent::Absent => ("absent", Label::Dim),
+            FileContent::Unknown => ("unknown", Label::Warning),
         };
-        let version = match &file.held {
-            Held::Backup(backup) => format!("v{}", backup.version),
+        let version = match &file.content {
+            FileContent::Backup(backup) => format!("v{}", backup.version),
             _ => String::new(),
         };
-        let source = if file.source == Source::Nothing { "·" } else { file.source.word() };
+        let source =
+            if file.source == ContentSource::Nothing { "·" } else { file.source.as_str() };
         table.row(vec![
             cell(shown_path(&file.path, &moment.cwd), label),
             cell(state, label),
             cell(size.map(bytes).unwrap_or_else(|| "·".to_owned()), Label::Dim),
             cell(source, Label::Plain),
             cell(version, Label::Dim),
-            cell(file.note(), Label::Note),
+            cell(file.doubt_note(), Label::Note),
         ]);
     }
     let mut lines = vec![moment_line(moment, short_time), Line::default()];
@@ -46,48 +46,48 @@ pub fn file_list(
     lines
 }
 
-/// Says which moment is meant.
-pub fn moment_line(moment: &FilesMoment, short_time: &dyn Fn(Time) -> String) -> Line {
+/// Names the message and whether it means before or after.
+pub fn moment_line(moment: &FilesAtMessage, short_time: &dyn Fn(Time) -> String) -> Line {
     let mut line = Line::new(if moment.is_before { "Before " } else { "After " }, Label::Strong);
-    line.push(short_id(moment.node.as_deref().unwrap_or("?")), Label::Id);
+    line.push(moment.short_node.as_deref().unwrap_or("?"), Label::Id);
     if let Some(time) = moment.time {
         line.push(&format!("  {}", short_time(time)), Label::Time);
     }
-    if let Some(words) = &moment.words {
+    if let Some(words) = &moment.prompt_text {
         let first = words.lines().next().unwrap_or_default();
         line.push(&format!("  {first}"), Label::Prompt);
     }
     line
 }
 
-/// Returns a path from the project on, if it lies in it.
+/// Returns a path relative to the project, if it is inside of it.
 pub fn shown_path<'p>(path: &'p str, cwd: &str) -> &'p str {
-    below(path, cwd).unwrap_or(path)
+    path_below(path, cwd).unwrap_or(path)
 }
 
-/// Tells what would become of a file, and how it differs from what is there.
+/// Describes what would happen to a file, and how it differs from the current one.
 pub fn restored_lines(change: &RestoredFile, cwd: &str) -> Vec<Line> {
-    let label = match change.how {
-        How::Create => Label::Added,
-        How::Replace => Label::Branch,
-        How::Delete => Label::Removed,
+    let label = match change.action {
+        RestoreAction::Create => Label::Added,
+        RestoreAction::Replace => Label::Branch,
+        RestoreAction::Delete => Label::Removed,
     };
-    let mut line = Line::new(&format!("{:<8}", change.how.word()), label)
+    let mut line = Line::new(&format!("{:<8}", change.action.as_str()), label)
         .with(shown_path(&change.file.path, cwd), Label::Strong);
     let mut tail = String::new();
-    if let (Some(now), Some(then)) = (&change.now, &change.then) {
-        let (added, removed) = stat(now, then);
+    if let (Some(now), Some(then)) = (&change.current_text, &change.restored_text) {
+        let (added, removed) = count_changes(now, then);
         let _ = write!(tail, "  +{added} −{removed}");
     }
-    let note = change.file.note();
+    let note = change.file.doubt_note();
     if !note.is_empty() {
         let _ = write!(tail, "  {note}");
     }
     line.push(&tail, Label::Note);
     let mut lines = vec![line];
-    match (&change.now, &change.then) {
-        (Some(now), Some(then)) if change.how == How::Replace => {
-            lines.extend(diff(now, then, &DiffConfig::default()));
+    match (&change.current_text, &change.restored_text) {
+        (Some(now), Some(then)) if change.action == RestoreAction::Replace => {
+            lines.extend(diff_lines(now, then, &DiffConfig::default()));
         }
         (Some(_), Some(_)) => {}
         _ => lines.push(Line::new("        no text", Label::Note)),
@@ -95,13 +95,13 @@ pub fn restored_lines(change: &RestoredFile, cwd: &str) -> Vec<Line> {
     lines
 }
 
-/// Tells why a file is left alone.
-pub fn left_line(file: &FileState, why: Why, cwd: &str) -> Line {
+/// Explains why a file is skipped.
+pub fn left_line(file: &FileState, why: LeftReason, cwd: &str) -> Line {
     let reason = match why {
-        Why::Unknown => "what it held is not known",
-        Why::Outside => "outside of the project (`--outside` puts it back too)",
-        Why::Link => "it is a link, or behind one",
-        Why::NotAFile => "something else is in its place",
+        LeftReason::Unknown => "content unknown",
+        LeftReason::Outside => "outside of the project (use --outside to include it)",
+        LeftReason::Link => "it is a symbolic link, or behind one",
+        LeftReason::NotAFile => "the path is not a regular file",
     };
     Line::new("leave   ", Label::Dim)
         .with(shown_path(&file.path, cwd), Label::Plain)

@@ -5,26 +5,26 @@
 //! the size of the text. It recognizes what base colours can show: comments, strings, numbers,
 //! keywords, and the names of functions, types and keys.
 
-use crate::{sanitize::sanitize, span::Line};
+use crate::{sanitize::sanitize_text, span::Line};
 
 mod painter;
 
 mod language;
 
-mod scan;
+mod code_scanner;
 
-mod shell;
+mod shell_scanner;
 
-mod table;
+mod language_table;
 
 mod formats;
 
 use language::Grammar;
-use painter::Painter;
+use painter::LabelPainter;
 
 /// How many bytes of a text are highlighted; the rest is plain. This limits the memory for labels,
 /// which is several times the size of the text.
-pub const LIMIT: usize = 256 * 1024;
+pub const MAX_HIGHLIGHT_BYTES: usize = 256 * 1024;
 
 /// Whether code is highlighted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,23 +36,23 @@ pub enum Highlight {
 
 /// Returns the lines of `text`, highlighted. `language` is a name (`rust`), an extension (`rs`) or a
 /// file name (`src/main.rs`). An unknown language gives plain text.
-pub fn code(language: &str, text: &str) -> Vec<Line> {
-    limited_code(language, text, LIMIT)
+pub fn highlight_code(language: &str, text: &str) -> Vec<Line> {
+    highlight_limited(language, text, MAX_HIGHLIGHT_BYTES)
 }
 
-/// Like [`code`], with another limit.
-pub(crate) fn limited_code(language: &str, text: &str, limit: usize) -> Vec<Line> {
-    let text = sanitize(text);
-    let grammar = if limit == 0 { None } else { Grammar::find(language) };
+/// Like [`highlight_code`], with another limit.
+pub(crate) fn highlight_limited(language: &str, text: &str, limit: usize) -> Vec<Line> {
+    let text = sanitize_text(text);
+    let grammar = if limit == 0 { None } else { Grammar::for_language(language) };
     let Some(grammar) = grammar else { return text.lines().map(Line::plain).collect() };
-    let mut painter = Painter::new(&text);
-    let end = whole_lines(&text, limit);
-    grammar.scan(&text[..end], &mut painter);
+    let mut painter = LabelPainter::new(&text);
+    let end = whole_lines_end(&text, limit);
+    grammar.scan_text(&text[..end], &mut painter);
     painter.finish()
 }
 
 /// Returns the end of the last line within `limit` bytes.
-fn whole_lines(text: &str, limit: usize) -> usize {
+fn whole_lines_end(text: &str, limit: usize) -> usize {
     if text.len() <= limit {
         return text.len();
     }

@@ -20,37 +20,43 @@ mod watch;
 mod written;
 
 pub use archive::{
-    ArchiveAdd, ArchiveDamage, ArchiveExport, ArchiveForget, ArchiveGeneration, ArchiveList,
-    ArchiveSession, ArchiveSettings, ArchiveStatus, ArchiveVerify,
+    ArchiveAdd, ArchiveDamage, ArchiveExport, ArchiveForget, ArchiveGeneration, ArchiveInit,
+    ArchiveList, ArchiveSession, ArchiveSettings, ArchiveShare, ArchiveStatus, ArchiveVerify,
 };
-pub use diff::{Diff, diff};
+pub use diff::{Diff, from_comparison};
 pub use document::{DemoWritten, Document, Pages};
-pub use escape::write;
+pub use escape::write_json;
 pub use files::{
-    File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, file, files_point,
+    File, FileDiff, FileWritten, Files, FilesDiff, FilesPoint, FilesWritten, files_point,
+    from_file_state,
 };
 pub use hit::{SNIPPET_ROOM, hit};
 pub use list::{
-    bookmarks, conversations, lost_agent, project, pull_request, relative, repositories, resume,
-    session, tree,
+    find_bookmarks, from_conversations, from_lost_agent, from_pull_request, from_relative,
+    from_resume_point, from_session, from_tree, group_by_repository, project,
 };
-pub use merge::{MergeAnswer, MergeConflict, MergedExchange, conflict, merged_exchange};
-pub use outline::{Outline, OutlineRow, outline_row};
+pub use merge::{MergeAnswer, MergeConflict, MergedExchange, from_conflict, from_exchange};
+pub use outline::{Outline, OutlineRow, from_tree_row};
 pub use pack::{Packed, PackedFileEntry, PackedSessionEntry, Unpacked, UnpackedSession};
 pub use sent::{MessageJson, SentJson, UnwordedJson};
-pub use stats::{most_complex, stats};
-pub use turn::{ReplyUsage, Show, Turn, reply_usage, turn};
+pub use stats::{from_most_complex, from_stats};
+pub use turn::{ReplyUsage, Show, Turn, from_reply, from_turn};
 pub use usage::{
-    Amounts, ByBranch, ByConversation, ByLine, ByModel, ByProject, BySession, ByTime, Client,
-    ClientModel, OfBranch, PathUsage, Prices, RunningBlock, Unpriced, Usage, dearest_first,
-    dollars, usage,
+    Amounts, BlockRow, ByBranch, ByConversation, ByLine, ByModel, ByProject, BySession, ByTime,
+    Client, ClientModel, DailyRow, DailyUsage, OfBranch, PathUsage, Prices, RunningBlock, Unpriced,
+    Usage, UsageProject, UsageSession, daily_usage, most_expensive_first, round_dollars,
+    usage_report,
 };
-pub use watch::{Watched, change as watched_change, news as watched_news, note as watched_note};
+pub use watch::{
+    Watched, change_event as watched_change, from_live_event as watched_news,
+    note_event as watched_note,
+};
 pub use written::{FixAnswer, Log, LogEntry, Resumable, Written};
 
 use std::collections::BTreeMap;
 
-use ramus_core::branches::Status;
+use ramus_core::annotation::{Annotation, AnnotationTarget};
+use ramus_core::branches::BranchStatus;
 use ramus_core::digest::one_line;
 use ramus_core::time::Time;
 use serde::{Serialize, Serializer};
@@ -59,15 +65,61 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Serialize)]
 pub struct Answer<T> {
     schema: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<AnswerScope>,
     #[serde(flatten)]
     body: T,
+}
+
+/// What an answer is about.
+#[derive(Clone, Debug, Serialize)]
+pub struct AnswerScope {
+    /// `everywhere`, `project`, `session` or `sessions`.
+    pub kind: &'static str,
+    /// The encoded name.
+    pub project: Option<String>,
+    pub session: Option<String>,
+    /// The ids, if several sessions were named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<Vec<String>>,
+    /// Nothing was named, and the current directory decided.
+    pub from_directory: bool,
 }
 
 impl<T: Serialize> Answer<T> {
     /// Names the schema of a body, such as `ramus.sessions/1`.
     pub fn new(schema: &'static str, body: T) -> Self {
-        Self { schema, body }
+        Self { schema, scope: None, body }
     }
+
+    /// Says what the answer is about.
+    #[must_use]
+    pub fn with_scope(self, scope: AnswerScope) -> Self {
+        Self { scope: Some(scope), ..self }
+    }
+}
+
+/// The settings and where each came from.
+#[derive(Debug, Serialize)]
+pub struct Configuration {
+    pub file: String,
+    pub exists: bool,
+    pub settings: Vec<ConfiguredValue>,
+    /// What the file has and nobody knows.
+    pub unknown: Vec<String>,
+}
+
+/// One setting.
+#[derive(Debug, Serialize)]
+pub struct ConfiguredValue {
+    pub key: &'static str,
+    pub value: String,
+    /// `option`, `environment`, `file` or `default`.
+    pub from: &'static str,
+    /// The line of the file.
+    pub line: Option<usize>,
+    /// The option or the variable.
+    pub name: Option<&'static str>,
 }
 
 /// The cache.
@@ -83,7 +135,7 @@ pub struct Cache {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Projects {
     pub projects: Vec<Project>,
-    /// The projects put together; only when asked for.
+    /// Projects in groups; only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub repositories: Option<Vec<Repository>>,
@@ -108,7 +160,7 @@ pub struct Repository {
 pub struct Project {
     /// The encoded directory name.
     pub name: String,
-    /// The directory the project stands for, as its records name it.
+    /// The working directory of the project, as its records name it.
     pub path: Option<String>,
     /// The project's directory on disk.
     pub dir: String,
@@ -117,7 +169,7 @@ pub struct Project {
     pub agents: usize,
     pub bytes: u64,
     pub last_active: Option<String>,
-    /// The git repository it belongs to; only when asked for.
+    /// The git repository of the project; only if requested.
     pub repository: Option<String>,
 }
 
@@ -125,11 +177,11 @@ pub struct Project {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Sessions {
     pub sessions: Vec<Session>,
-    /// Agents whose session has no file any more.
+    /// Agents whose session no longer has a file.
     pub lost_agents: Vec<LostAgent>,
 }
 
-/// An agent whose session has no file any more.
+/// An agent whose session no longer has a file.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LostAgent {
@@ -145,8 +197,8 @@ pub struct LostAgent {
 }
 
 /// Writes the stable word of a status.
-fn status_word<S: Serializer>(status: &Status, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(status.word())
+fn status_word<S: Serializer>(status: &BranchStatus, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(status.as_str())
 }
 
 #[derive(Debug, Serialize)]
@@ -180,15 +232,59 @@ pub struct Session {
     pub links: Vec<Link>,
     /// When Claude Code deletes its file, should it not be changed before.
     pub deleted_after: Option<String>,
-    /// Its file is gone; it is read from the archive.
+    /// What it and its sub-agents cost in dollars, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub cost_usd: Option<f64>,
+    /// Its file no longer exists; it is read from the archive.
     pub archived: bool,
     pub pull_requests: Vec<PullRequest>,
-    /// The git repository of its project; only when asked for.
+    /// The git repository of its project; only if requested.
     pub repository: Option<String>,
     /// Where it came from.
     pub origins: Vec<Relative>,
     /// What came out of it.
     pub offspring: Vec<Relative>,
+    /// Pins, tags and notes are ramus's own data.
+    pub pinned: bool,
+    pub tags: Vec<String>,
+    pub note: Option<String>,
+    /// How many of its messages are pinned, tagged or have a note.
+    pub annotated_messages: usize,
+}
+
+/// Pins, tags and notes.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Annotated {
+    pub annotations: Vec<AnnotatedTarget>,
+}
+
+/// What a person put on a session or on one of its messages.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct AnnotatedTarget {
+    /// The session's id; that of an agent begins with `agent-`.
+    pub session: String,
+    /// The message's uuid. `None`: the session itself.
+    pub message: Option<String>,
+    pub pinned: bool,
+    pub tags: Vec<String>,
+    pub note: Option<String>,
+    /// When it was changed last.
+    pub changed: Option<String>,
+}
+
+/// Converts an annotation.
+pub fn from_annotation(target: &AnnotationTarget, annotation: &Annotation) -> AnnotatedTarget {
+    AnnotatedTarget {
+        session: target.session.clone(),
+        message: target.message.clone(),
+        pinned: annotation.pinned,
+        tags: annotation.tags.iter().cloned().collect(),
+        note: Some(annotation.note.clone()).filter(|note| !note.is_empty()),
+        changed: annotation.changed.clone(),
+    }
 }
 
 /// A pull request that was made in a session.
@@ -243,12 +339,12 @@ pub struct Conversation {
     pub n: usize,
     pub leaf: String,
     #[cfg_attr(feature = "typescript", ts(type = "\"active\" | \"abandoned\""))]
-    pub status: Status,
+    pub status: BranchStatus,
     pub resumes: bool,
     pub draft: bool,
     pub why: String,
     pub title: Option<String>,
-    /// What tells it from the other conversations of its session.
+    /// What distinguishes it from the other conversations of its session.
     pub branch_title: Option<String>,
     /// The first prompt since its fork.
     pub prompt: Option<String>,
@@ -366,7 +462,7 @@ pub struct Stats {
     pub raw: RawStats,
 }
 
-/// The same by parent links alone.
+/// The same counted by parent links only.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RawStats {
@@ -474,7 +570,7 @@ pub struct Retention {
     pub first: Option<String>,
     pub soon_sessions: usize,
     pub soon_agents: usize,
-    /// Those of them whose time is over: they go when the client is started next.
+    /// Those that are overdue: the client deletes them at its next start.
     pub overdue: usize,
     /// Files that go within the next week and are not archived as they are now.
     pub unarchived: usize,
@@ -511,7 +607,7 @@ pub struct Hit {
     pub uuid: Option<String>,
     pub role: &'static str,
     pub kind: &'static str,
-    /// `prompt-only`: its session is gone.
+    /// `prompt-only`: its session was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub class: Option<&'static str>,
@@ -528,16 +624,53 @@ pub struct Hit {
     pub matched: [usize; 2],
     /// Every copy of the message, the eldest first.
     pub places: Vec<HitPlace>,
-    /// What stands before and after it; only when asked for.
+    /// The messages before and after it; only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub context: Option<HitContext>,
+    /// How close the words are to each other: `phrase`, `message`, `conversation` or `partial`. This and what
+    /// follows: only if the best matches come first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub level: Option<&'static str>,
+    /// What the match is worth; only comparisons within one answer mean something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub score: Option<f32>,
+    /// How many more messages of the session match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub more: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub why: Option<HitReasons>,
+}
+
+/// Why a hit has its place.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct HitReasons {
+    /// What the session is worth, and the share of it that is due to its time.
+    pub session_score: f32,
+    pub recency: f32,
+    pub words: Vec<WordReason>,
+}
+
+/// What one word adds to the place of a hit.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct WordReason {
+    pub word: String,
+    /// How it matches: `word`, `start`, `part` or `elsewhere`.
+    pub form: &'static str,
+    /// The rarer the word, the more.
+    pub weight: f32,
 }
 
 /// The class of sessions of which nothing but prompts is left.
 pub const PROMPT_ONLY: &str = "prompt-only";
 
-/// Tells of a session of which nothing but prompts is left: so many, the first of them in words.
+/// A deleted session of which only prompts are left: their number, and the first one.
 pub fn gone_session(
     id: &str,
     project: Option<&str>,
@@ -570,11 +703,16 @@ pub fn gone_session(
         complexity: 0,
         links: Vec::new(),
         deleted_after: None,
+        cost_usd: None,
         archived: false,
         pull_requests: Vec::new(),
         repository: None,
         origins: Vec::new(),
         offspring: Vec::new(),
+        pinned: false,
+        tags: Vec::new(),
+        note: None,
+        annotated_messages: 0,
     }
 }
 
@@ -583,7 +721,7 @@ pub fn gone_session(
 pub struct HitPlace {
     pub file: String,
     pub line: u32,
-    /// `null`: it lies on no conversation.
+    /// `null` if it is not on a conversation.
     pub status: Option<&'static str>,
     pub conversation: Option<u32>,
 }
@@ -593,7 +731,7 @@ pub struct HitPlace {
 pub struct HitContext {
     /// From the eldest on.
     pub before: Vec<HitNeighbour>,
-    /// All that was said next, on every branch.
+    /// All messages that follow, on every branch.
     pub after: Vec<HitNeighbour>,
 }
 
@@ -615,7 +753,7 @@ pub struct HitCount {
     pub files: usize,
 }
 
-/// A file that says what is looked for.
+/// A file that matches.
 #[derive(Debug, Serialize)]
 pub struct HitFile {
     pub file: String,

@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::span::{Label, Line};
 
 /// Returns the width of `text` in terminal columns.
-pub fn width(text: &str) -> usize {
+pub fn display_width(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
     }
@@ -17,51 +17,51 @@ pub fn width(text: &str) -> usize {
 }
 
 /// Truncates a line to `width` columns, ending with `…` if something is cut.
-pub fn truncate(line: &Line, width: usize) -> Line {
+pub fn truncate_line(line: &Line, width: usize) -> Line {
     if line.width() <= width {
         return line.clone();
     }
     let Some(room) = width.checked_sub(1) else { return Line::default() };
-    let cells = cells(line);
-    let kept = fitting(&cells, room);
-    let mut cut = joined(&cells[..kept]);
+    let cells = graphemes_of(line);
+    let kept = fitting_count(&cells, room);
+    let mut cut = line_from(&cells[..kept]);
     cut.push_clean("…", cells[kept.saturating_sub(1)].label);
     cut
 }
 
 /// Fills a line with spaces up to `width` columns.
 #[must_use]
-pub fn pad(mut line: Line, width: usize) -> Line {
+pub fn pad_line(mut line: Line, width: usize) -> Line {
     let missing = width.saturating_sub(line.width());
     line.push_clean(&" ".repeat(missing), Label::Plain);
     line
 }
 
 /// The minimum width for wrapped words.
-const LEAST: usize = 16;
+const MIN_WORD_WIDTH: usize = 16;
 
 /// Wraps a line at spaces so that no part is wider than `width`. All parts but the first
 /// start with `indent` spaces.
 ///
 /// Spaces at a break are dropped. A word wider than a line is broken like code (see
-/// [`fold`]). Text in wide characters, which has no spaces, is broken anywhere.
-pub fn wrap(line: &Line, width: usize, indent: usize) -> Vec<Line> {
+/// [`fold_line`]). Text in wide characters, which has no spaces, is broken anywhere.
+pub fn wrap_line(line: &Line, width: usize, indent: usize) -> Vec<Line> {
     if line.width() <= width {
         return vec![line.clone()];
     }
     let width = width.max(1);
     // If a deep indent leaves too little width for words, use a small one.
-    let is_deep = indent * 2 > width && indent + LEAST > width;
+    let is_deep = indent * 2 > width && indent + MIN_WORD_WIDTH > width;
     let indent = if is_deep { width / 8 } else { indent };
-    let cells = cells(line);
-    let mut page = Page { width, indent, lines: Vec::new(), line: Line::default(), used: 0 };
-    let mut gap: &[Cell<'_>] = &[];
-    for word in words(&cells) {
+    let cells = graphemes_of(line);
+    let mut page = WrapBuffer { width, indent, lines: Vec::new(), line: Line::default(), used: 0 };
+    let mut gap: &[Grapheme<'_>] = &[];
+    for word in split_words(&cells) {
         if word[0].text == " " {
             gap = word;
             continue;
         }
-        page.place(gap, word);
+        page.add_word(gap, word);
         gap = &[];
     }
     page.lines.push(page.line);
@@ -70,19 +70,19 @@ pub fn wrap(line: &Line, width: usize, indent: usize) -> Vec<Line> {
 
 /// Breaks a line of code so that no part is wider than `width`.
 ///
-/// Unlike [`wrap`] it keeps every character. It breaks after a space or between tokens, if
+/// Unlike [`wrap_line`] it keeps every character. It breaks after a space or between tokens, if
 /// there is such a position in the second half of the width.
-pub fn fold(line: &Line, width: usize) -> Vec<Line> {
+pub fn fold_line(line: &Line, width: usize) -> Vec<Line> {
     if line.width() <= width {
         return vec![line.clone()];
     }
-    let cells = cells(line);
+    let cells = graphemes_of(line);
     let mut rest = cells.as_slice();
     let mut lines = Vec::new();
     while !rest.is_empty() {
-        let full = fitting(rest, width).max(1);
-        let end = if full < rest.len() { token_end(&rest[..full]) } else { full };
-        lines.push(joined(&rest[..end]));
+        let full = fitting_count(rest, width).max(1);
+        let end = if full < rest.len() { token_break(&rest[..full]) } else { full };
+        lines.push(line_from(&rest[..end]));
         rest = &rest[end..];
     }
     lines
@@ -90,23 +90,23 @@ pub fn fold(line: &Line, width: usize) -> Vec<Line> {
 
 /// One grapheme cluster of a line.
 #[derive(Clone, Copy)]
-struct Cell<'a> {
+struct Grapheme<'a> {
     text: &'a str,
     label: Label,
     width: usize,
 }
 
-fn cells(line: &Line) -> Vec<Cell<'_>> {
+fn graphemes_of(line: &Line) -> Vec<Grapheme<'_>> {
     let mut cells = Vec::new();
     for span in &line.0 {
         let label = span.label;
-        let cell = |text| Cell { text, label, width: UnicodeWidthStr::width(text) };
+        let cell = |text| Grapheme { text, label, width: UnicodeWidthStr::width(text) };
         cells.extend(span.text().graphemes(true).map(cell));
     }
     cells
 }
 
-fn joined(cells: &[Cell<'_>]) -> Line {
+fn line_from(cells: &[Grapheme<'_>]) -> Line {
     let mut line = Line::default();
     for cell in cells {
         line.push_clean(cell.text, cell.label);
@@ -114,12 +114,12 @@ fn joined(cells: &[Cell<'_>]) -> Line {
     line
 }
 
-fn columns(cells: &[Cell<'_>]) -> usize {
+fn total_width(cells: &[Grapheme<'_>]) -> usize {
     cells.iter().map(|cell| cell.width).sum()
 }
 
 /// Returns how many cells fit into `width` columns.
-fn fitting(cells: &[Cell<'_>], width: usize) -> usize {
+fn fitting_count(cells: &[Grapheme<'_>], width: usize) -> usize {
     let mut used = 0;
     let full = cells.iter().position(|cell| {
         used += cell.width;
@@ -129,31 +129,31 @@ fn fitting(cells: &[Cell<'_>], width: usize) -> usize {
 }
 
 /// Returns the best position to break a full row of code or a long path.
-fn token_end(cells: &[Cell<'_>]) -> usize {
+fn token_break(cells: &[Grapheme<'_>]) -> usize {
     let half = cells.len() / 2;
-    let after = |is_end: fn(&Cell<'_>) -> bool| cells[half..].iter().rposition(is_end);
+    let after = |is_end: fn(&Grapheme<'_>) -> bool| cells[half..].iter().rposition(is_end);
     after(|cell| cell.text == " ")
         .or_else(|| after(|cell| !cell.text.starts_with(|c: char| c.is_alphanumeric() || c == '_')))
         .map_or(cells.len(), |at| half + at + 1)
 }
 
 /// Cuts cells into runs of spaces and unbreakable words.
-fn words<'c, 'a>(cells: &'c [Cell<'a>]) -> impl Iterator<Item = &'c [Cell<'a>]> {
+fn split_words<'c, 'a>(cells: &'c [Grapheme<'a>]) -> impl Iterator<Item = &'c [Grapheme<'a>]> {
     cells.chunk_by(|left, right| match (left.text == " ", right.text == " ") {
         (true, true) => true,
-        (false, false) => closes(right) || (left.width < 2 && right.width < 2),
+        (false, false) => is_closing(right) || (left.width < 2 && right.width < 2),
         _ => false,
     })
 }
 
 /// Whether the cell may not start a line after a wide character.
-fn closes(cell: &Cell<'_>) -> bool {
+fn is_closing(cell: &Grapheme<'_>) -> bool {
     matches!(cell.text, "," | "." | "!" | "?" | ";" | ":" | ")" | "]" | "}" | "\"" | "'" | "…")
         || "、。，．！？；：）」』】》〉".contains(cell.text)
 }
 
 /// Lines being filled with words.
-struct Page {
+struct WrapBuffer {
     width: usize,
     indent: usize,
     lines: Vec<Line>,
@@ -161,35 +161,35 @@ struct Page {
     used: usize,
 }
 
-impl Page {
-    fn place(&mut self, gap: &[Cell<'_>], word: &[Cell<'_>]) {
-        let after_gap = self.used + columns(gap);
-        if after_gap + columns(word) <= self.width {
-            self.put(gap);
-            self.put(word);
-        } else if self.indent + columns(word) <= self.width {
+impl WrapBuffer {
+    fn add_word(&mut self, gap: &[Grapheme<'_>], word: &[Grapheme<'_>]) {
+        let after_gap = self.used + total_width(gap);
+        if after_gap + total_width(word) <= self.width {
+            self.push_graphemes(gap);
+            self.push_graphemes(word);
+        } else if self.indent + total_width(word) <= self.width {
             self.next_line();
-            self.put(word);
+            self.push_graphemes(word);
         } else {
-            self.put_long(gap, word);
+            self.add_long_word(gap, word);
         }
     }
 
     /// Adds a word that needs more than one line. It starts on this line if at least half of
     /// the line is free, otherwise on a new one.
-    fn put_long(&mut self, gap: &[Cell<'_>], word: &[Cell<'_>]) {
-        if self.used + columns(gap) > self.width / 2 {
+    fn add_long_word(&mut self, gap: &[Grapheme<'_>], word: &[Grapheme<'_>]) {
+        if self.used + total_width(gap) > self.width / 2 {
             self.next_line();
         } else {
-            self.put(gap);
+            self.push_graphemes(gap);
         }
         let mut rest = word;
         loop {
-            let fits = fitting(rest, self.width.saturating_sub(self.used));
+            let fits = fitting_count(rest, self.width.saturating_sub(self.used));
             // A character wider than the whole line is placed anyway.
             let fits = if self.used <= self.indent { fits.max(1) } else { fits };
-            let end = if fits < rest.len() { token_end(&rest[..fits]) } else { fits };
-            self.put(&rest[..end]);
+            let end = if fits < rest.len() { token_break(&rest[..fits]) } else { fits };
+            self.push_graphemes(&rest[..end]);
             rest = &rest[end..];
             if rest.is_empty() {
                 return;
@@ -198,11 +198,11 @@ impl Page {
         }
     }
 
-    fn put(&mut self, cells: &[Cell<'_>]) {
+    fn push_graphemes(&mut self, cells: &[Grapheme<'_>]) {
         for cell in cells {
             self.line.push_clean(cell.text, cell.label);
         }
-        self.used += columns(cells);
+        self.used += total_width(cells);
     }
 
     fn next_line(&mut self) {
@@ -221,20 +221,20 @@ mod tests {
 
     #[track_caller]
     fn check(lines: &[Line], width: usize, expected: &[&str]) {
-        let texts: Vec<_> = lines.iter().map(Line::text).collect();
+        let texts: Vec<_> = lines.iter().map(Line::to_text).collect();
         assert_eq!(texts, expected);
         assert!(lines.iter().all(|line| line.width() <= width), "wider than {width}");
     }
 
     #[track_caller]
     fn check_wrap(text: &str, width: usize, indent: usize, expected: &[&str]) {
-        check(&wrap(&Line::plain(text), width, indent), width, expected);
+        check(&wrap_line(&Line::plain(text), width, indent), width, expected);
     }
 
     #[test]
     fn widths_are_columns() {
         assert_eq!(
-            ["a", "é", "e\u{301}", "漢", "👩‍👩‍👧", "🇩🇪", "✅"].map(width),
+            ["a", "é", "e\u{301}", "漢", "👩‍👩‍👧", "🇩🇪", "✅"].map(display_width),
             [1, 1, 1, 2, 2, 2, 2]
         );
     }
@@ -264,9 +264,9 @@ mod tests {
 
     #[test]
     fn a_column_too_few_loses_nothing() {
-        let lines = wrap(&Line::plain("漢 字"), 1, 3);
-        assert_eq!(lines.iter().map(Line::text).collect::<Vec<_>>(), ["漢", "字"]);
-        assert_eq!(wrap(&Line::plain("ab"), 0, 0).len(), 2);
+        let lines = wrap_line(&Line::plain("漢 字"), 1, 3);
+        assert_eq!(lines.iter().map(Line::to_text).collect::<Vec<_>>(), ["漢", "字"]);
+        assert_eq!(wrap_line(&Line::plain("ab"), 0, 0).len(), 2);
     }
 
     #[test]
@@ -276,12 +276,12 @@ mod tests {
             Line::plain("one ").with("two", Label::Strong),
             Line::plain("").with("three", Label::Strong),
         ];
-        assert_eq!(wrap(&line, 8, 0), expected);
+        assert_eq!(wrap_line(&line, 8, 0), expected);
     }
 
     #[test]
     fn truncates_with_a_sign() {
-        let cut = |text, width| truncate(&Line::plain(text), width).text();
+        let cut = |text, width| truncate_line(&Line::plain(text), width).to_text();
         assert_eq!(cut("hello", 5), "hello");
         assert_eq!(cut("hello!", 5), "hell…");
         assert_eq!(cut("漢字漢字", 6), "漢字…");
@@ -291,15 +291,15 @@ mod tests {
 
     #[test]
     fn folds_code_between_tokens() {
-        let fold = |text| fold(&Line::plain(text), 10);
-        check(&fold("let x = call(1);"), 10, &["let x = ", "call(1);"]);
-        check(&fold("aaaaaaa.bbbbbbb"), 10, &["aaaaaaa.", "bbbbbbb"]);
-        check(&fold("aaaaaaaaaaaaaaa"), 10, &["aaaaaaaaaa", "aaaaa"]);
+        let message = |text| fold_line(&Line::plain(text), 10);
+        check(&message("let x = call(1);"), 10, &["let x = ", "call(1);"]);
+        check(&message("aaaaaaa.bbbbbbb"), 10, &["aaaaaaa.", "bbbbbbb"]);
+        check(&message("aaaaaaaaaaaaaaa"), 10, &["aaaaaaaaaa", "aaaaa"]);
     }
 
     #[test]
     fn pads_by_columns() {
-        assert_eq!(pad(Line::plain("漢"), 4).text(), "漢  ");
-        assert_eq!(pad(Line::plain("long"), 2).text(), "long");
+        assert_eq!(pad_line(Line::plain("漢"), 4).to_text(), "漢  ");
+        assert_eq!(pad_line(Line::plain("long"), 2).to_text(), "long");
     }
 }

@@ -8,7 +8,7 @@ pub mod span;
 
 pub mod sanitize;
 
-pub mod printed;
+pub mod program_output;
 
 pub mod symbols;
 
@@ -35,7 +35,7 @@ pub mod compare;
 pub mod lineage;
 pub mod outline;
 
-pub mod pictures;
+pub mod report_charts;
 
 pub mod ansi;
 

@@ -6,22 +6,23 @@
 use std::borrow::Cow;
 
 use ramus_core::body::{
-    Block, Media, Question, ReadContent, StructuredPatch, Todo, ToolOutput, human_text, plain_text,
+    ContentBlock, Media, ReadContent, StructuredPatch, Todo, ToolOutput, UserQuestion, human_text,
+    plain_text,
 };
-use ramus_core::turn::{Action, Call, Outcome};
+use ramus_core::turn::{ToolAction, ToolCall, ToolOutcome};
 use serde_json::Value;
 
-use crate::diff::{self, Hunk};
+use crate::diff::{self, DiffHunk};
 
 /// A section of an opened call.
 #[derive(Debug)]
-pub(crate) enum Section<'a> {
+pub(crate) enum CallSection<'a> {
     /// The model's description of a command.
     Description(&'a str),
     Command(&'a str),
     /// Changes in a file. `numbered`: the hunks have the line numbers of the file.
     Diff {
-        hunks: Vec<Hunk>,
+        hunks: Vec<DiffHunk>,
         numbered: bool,
     },
     /// The content of a file, or the part that begins at `first_line`.
@@ -55,7 +56,7 @@ pub(crate) enum Section<'a> {
 /// A question to the user, and the answer if there is one.
 #[derive(Debug)]
 pub(crate) struct AnsweredQuestion {
-    pub(crate) question: Question,
+    pub(crate) question: UserQuestion,
     pub(crate) answer: Option<String>,
 }
 
@@ -72,7 +73,7 @@ impl AnsweredQuestion {
 }
 
 /// Returns the sections of a call. `all_inputs`: include inputs that readers rarely need.
-pub(crate) fn sections(call: &Call, all_inputs: bool) -> Vec<Section<'_>> {
+pub(crate) fn call_sections(call: &ToolCall, all_inputs: bool) -> Vec<CallSection<'_>> {
     let mut sections = Vec::new();
     let input_tells_all = push_input(call, &mut sections);
     if all_inputs {
@@ -80,31 +81,31 @@ pub(crate) fn sections(call: &Call, all_inputs: bool) -> Vec<Section<'_>> {
     }
     let Some(result) = &call.result else { return sections };
     if result.is_error {
-        sections.push(Section::Error(result_text(result)));
+        sections.push(CallSection::Error(result_text(result)));
     } else if !input_tells_all {
         push_output(call, result, &mut sections);
     }
-    sections.extend(result.feedback.as_deref().map(Section::Feedback));
-    sections.extend(result_media(result).map(Section::Media));
+    sections.extend(result.feedback.as_deref().map(CallSection::Feedback));
+    sections.extend(result_media(result).map(CallSection::Media));
     sections
 }
 
 /// Returns the images and documents of a result.
-pub(crate) fn result_media(result: &Outcome) -> impl Iterator<Item = &Media> {
+pub(crate) fn result_media(result: &ToolOutcome) -> impl Iterator<Item = &Media> {
     result.content.iter().filter_map(|block| match block {
-        Block::Image(media) | Block::Document(media) => Some(media),
+        ContentBlock::Image(media) | ContentBlock::Document(media) => Some(media),
         _ => None,
     })
 }
 
 /// Returns the text of a result: the spilled file, what the client stored, or what the model
 /// saw.
-pub(crate) fn result_text(result: &Outcome) -> Cow<'_, str> {
-    if let Some(whole) = &result.whole {
+pub(crate) fn result_text(result: &ToolOutcome) -> Cow<'_, str> {
+    if let Some(whole) = &result.spilled_text {
         return Cow::Borrowed(whole);
     }
     let text = match &result.output {
-        Some(ToolOutput::Bash(bash)) if !result.is_error && result.spilled.is_none() => {
+        Some(ToolOutput::Bash(bash)) if !result.is_error && result.spilled_path.is_none() => {
             match [bash.stdout.trim_end(), bash.stderr.trim_end()] {
                 [stdout, ""] => Cow::Borrowed(stdout),
                 ["", stderr] => Cow::Borrowed(stderr),
@@ -132,8 +133,8 @@ pub(crate) fn result_text(result: &Outcome) -> Cow<'_, str> {
 }
 
 /// Returns the text of blocks, borrowed if there is only one.
-fn blocks_text(blocks: &[Block]) -> Cow<'_, str> {
-    let mut texts = blocks.iter().filter_map(Block::text);
+fn blocks_text(blocks: &[ContentBlock]) -> Cow<'_, str> {
+    let mut texts = blocks.iter().filter_map(ContentBlock::as_text);
     match (texts.next(), texts.next()) {
         (None, _) => Cow::Borrowed(""),
         (Some(only), None) => Cow::Borrowed(only),
@@ -153,57 +154,58 @@ fn is_plan_file(path: &str) -> bool {
 }
 
 /// Adds the input. `true`: the result only repeats it and need not be shown.
-fn push_input<'a>(call: &'a Call, sections: &mut Vec<Section<'a>>) -> bool {
-    let markdown = |text: &'a str| Section::Message { heading: None, markdown: text.into() };
+fn push_input<'a>(call: &'a ToolCall, sections: &mut Vec<CallSection<'a>>) -> bool {
+    let markdown = |text: &'a str| CallSection::Message { heading: None, markdown: text.into() };
     match call.action() {
-        Action::Run { command, description, .. } => {
-            sections.extend(description.map(Section::Description));
-            sections.push(Section::Command(command));
+        ToolAction::Run { command, description, .. } => {
+            sections.extend(description.map(CallSection::Description));
+            sections.push(CallSection::Command(command));
             false
         }
-        Action::Edit { replacements, .. } => {
-            match patch(call) {
+        ToolAction::Edit { replacements, .. } => {
+            match recorded_patch(call) {
                 Some(patch) => sections.push(patch_section(patch)),
-                None => sections.extend(replacements.iter().map(|edit| Section::Diff {
-                    hunks: diff::hunks(&edit.old, &edit.new, 3),
+                None => sections.extend(replacements.iter().map(|edit| CallSection::Diff {
+                    hunks: diff::diff_hunks(&edit.old, &edit.new, 3),
                     numbered: false,
                 })),
             }
             true
         }
-        Action::Write { path, content } => {
-            sections.push(match patch(call) {
+        ToolAction::Write { path, content } => {
+            sections.push(match recorded_patch(call) {
                 Some(patch) => patch_section(patch),
                 None if is_plan_file(path) => markdown(content),
-                None => Section::File { path, text: content.into(), first_line: 1 },
+                None => CallSection::File { path, text: content.into(), first_line: 1 },
             });
             true
         }
-        Action::Delegate { prompt, .. } => {
-            sections.push(Section::Message { heading: Some("prompt"), markdown: prompt.into() });
+        ToolAction::Delegate { prompt, .. } => {
+            sections
+                .push(CallSection::Message { heading: Some("prompt"), markdown: prompt.into() });
             false
         }
-        Action::Todos(todos) => {
-            sections.push(Section::Todos(todos));
+        ToolAction::Todos(todos) => {
+            sections.push(CallSection::Todos(todos));
             true
         }
-        Action::Ask(questions) => {
-            sections.push(Section::Questions(answered(questions, call)));
+        ToolAction::Ask(questions) => {
+            sections.push(CallSection::Questions(pair_answers(questions, call)));
             true
         }
-        Action::Plan(text)
-        | Action::NewTask { description: Some(text), .. }
-        | Action::Tell { message: text, .. } => {
+        ToolAction::Plan(text)
+        | ToolAction::NewTask { description: Some(text), .. }
+        | ToolAction::SendMessage { message: text, .. } => {
             sections.push(markdown(text));
             true
         }
-        Action::Fetch { prompt: Some(prompt), .. } => {
-            sections.push(Section::Quote(prompt));
+        ToolAction::Fetch { prompt: Some(prompt), .. } => {
+            sections.push(CallSection::Quote(prompt));
             false
         }
-        Action::Other(pairs) => {
+        ToolAction::Other(pairs) => {
             if !pairs.is_empty() {
-                sections.push(Section::Inputs(pairs));
+                sections.push(CallSection::Inputs(pairs));
             }
             false
         }
@@ -212,26 +214,28 @@ fn push_input<'a>(call: &'a Call, sections: &mut Vec<Section<'a>>) -> bool {
 }
 
 /// Adds the inputs of a known tool that neither its row nor its other sections show.
-fn push_other_inputs<'a>(call: &'a Call, sections: &mut Vec<Section<'a>>) {
+fn push_other_inputs<'a>(call: &'a ToolCall, sections: &mut Vec<CallSection<'a>>) {
     let shown: &[&str] = match call.action() {
-        Action::Run { .. } => &["command", "description"],
-        Action::Read { .. } => &["file_path", "notebook_path", "path"],
-        Action::Edit { .. } => &["file_path", "path", "old_string", "new_string", "edits"],
-        Action::Write { .. } => &["file_path", "notebook_path", "path", "content", "new_source"],
-        Action::Grep { .. } => &["pattern", "path"],
-        Action::Glob { .. } => &["pattern", "path"],
-        Action::Delegate { .. } => &["description", "prompt", "subagent_type"],
-        Action::Todos(_) => &["todos"],
-        Action::Fetch { .. } => &["url", "prompt"],
-        Action::Search { .. } => &["query"],
-        Action::Ask(_) => &["questions"],
-        Action::Plan(_) => &["plan"],
+        ToolAction::Run { .. } => &["command", "description"],
+        ToolAction::Read { .. } => &["file_path", "notebook_path", "path"],
+        ToolAction::Edit { .. } => &["file_path", "path", "old_string", "new_string", "edits"],
+        ToolAction::Write { .. } => {
+            &["file_path", "notebook_path", "path", "content", "new_source"]
+        }
+        ToolAction::Grep { .. } => &["pattern", "path"],
+        ToolAction::Glob { .. } => &["pattern", "path"],
+        ToolAction::Delegate { .. } => &["description", "prompt", "subagent_type"],
+        ToolAction::Todos(_) => &["todos"],
+        ToolAction::Fetch { .. } => &["url", "prompt"],
+        ToolAction::Search { .. } => &["query"],
+        ToolAction::Ask(_) => &["questions"],
+        ToolAction::Plan(_) => &["plan"],
         // The call's line shows only the first line of these.
-        Action::Skill { .. } => &["skill", "command"],
-        Action::NewTask { .. } => &["subject", "description"],
-        Action::ChangeTask { .. } => &["taskId"],
-        Action::Tell { .. } => &["to", "recipient", "message", "content"],
-        Action::Other(_) => return,
+        ToolAction::Skill { .. } => &["skill", "command"],
+        ToolAction::NewTask { .. } => &["subject", "description"],
+        ToolAction::ChangeTask { .. } => &["taskId"],
+        ToolAction::SendMessage { .. } => &["to", "recipient", "message", "content"],
+        ToolAction::Other(_) => return,
     };
     let inputs = call.input.as_object().into_iter().flatten();
     let others: Vec<(&str, &Value)> = inputs
@@ -239,31 +243,35 @@ fn push_other_inputs<'a>(call: &'a Call, sections: &mut Vec<Section<'a>>) {
         .filter(|(key, _)| !shown.contains(key))
         .collect();
     if !others.is_empty() {
-        sections.push(Section::Inputs(others));
+        sections.push(CallSection::Inputs(others));
     }
 }
 
-fn push_output<'a>(call: &'a Call, result: &'a Outcome, sections: &mut Vec<Section<'a>>) {
+fn push_output<'a>(
+    call: &'a ToolCall,
+    result: &'a ToolOutcome,
+    sections: &mut Vec<CallSection<'a>>,
+) {
     let list =
-        |names: &[String]| Section::Output { text: names.join("\n").into(), keep_end: false };
-    let message = |text: Cow<'a, str>| Section::Message { heading: None, markdown: text };
+        |names: &[String]| CallSection::Output { text: names.join("\n").into(), keep_end: false };
+    let message = |text: Cow<'a, str>| CallSection::Message { heading: None, markdown: text };
     sections.push(match &result.output {
-        Some(ToolOutput::Read(read)) if result.whole.is_none() => match &read.content {
+        Some(ToolOutput::Read(read)) if result.spilled_text.is_none() => match &read.content {
             ReadContent::Text { content, start_line, .. } => {
                 let path = match call.action() {
-                    Action::Read { path } => path,
+                    ToolAction::Read { path } => path,
                     _ => read.file_path.as_deref().unwrap_or_default(),
                 };
                 let first_line = *start_line as usize;
-                Section::File { path, text: content.as_str().into(), first_line }
+                CallSection::File { path, text: content.as_str().into(), first_line }
             }
-            ReadContent::Image(media) | ReadContent::Pdf(media) => Section::Media(media),
-            _ => Section::Output { text: result_text(result), keep_end: false },
+            ReadContent::Image(media) | ReadContent::Pdf(media) => CallSection::Media(media),
+            _ => CallSection::Output { text: result_text(result), keep_end: false },
         },
         Some(ToolOutput::Agent(agent)) => {
             let reply = plain_text(&agent.content);
             let markdown = if reply.is_empty() { result_text(result) } else { reply.into() };
-            Section::Message { heading: Some("reply"), markdown }
+            CallSection::Message { heading: Some("reply"), markdown }
         }
         // With recent clients the plan is in the result, or in a file that the result names.
         Some(ToolOutput::ExitPlanMode(plan)) => {
@@ -273,16 +281,16 @@ fn push_output<'a>(call: &'a Call, result: &'a Outcome, sections: &mut Vec<Secti
         Some(ToolOutput::WebSearch(_)) => message(result_text(result)),
         Some(ToolOutput::Grep(grep)) if grep.content.is_none() => list(&grep.filenames),
         Some(ToolOutput::Glob(glob)) => list(&glob.filenames),
-        _ => Section::Output { text: result_text(result), keep_end: true },
+        _ => CallSection::Output { text: result_text(result), keep_end: true },
     });
 }
 
-fn answered(questions: Vec<Question>, call: &Call) -> Vec<AnsweredQuestion> {
+fn pair_answers(questions: Vec<UserQuestion>, call: &ToolCall) -> Vec<AnsweredQuestion> {
     let answers = match call.result.as_ref().and_then(|result| result.output.as_ref()) {
         Some(ToolOutput::AskUserQuestion(asked)) => asked.answers.as_slice(),
         _ => &[],
     };
-    let with_answer = |question: Question| {
+    let with_answer = |question: UserQuestion| {
         let answer = answers.iter().find(|(asked, _)| *asked == question.question);
         AnsweredQuestion { answer: answer.map(|(_, answer)| answer.clone()), question }
     };
@@ -290,7 +298,7 @@ fn answered(questions: Vec<Question>, call: &Call) -> Vec<AnsweredQuestion> {
 }
 
 /// Returns the patch that the client recorded for an edit.
-fn patch(call: &Call) -> Option<&StructuredPatch> {
+fn recorded_patch(call: &ToolCall) -> Option<&StructuredPatch> {
     let patch = match &call.result.as_ref()?.output {
         Some(ToolOutput::Edit(edit)) => &edit.patch,
         Some(ToolOutput::MultiEdit(edit)) => &edit.patch,
@@ -300,28 +308,28 @@ fn patch(call: &Call) -> Option<&StructuredPatch> {
     (!patch.hunks.is_empty()).then_some(patch)
 }
 
-fn patch_section(patch: &StructuredPatch) -> Section<'static> {
-    let hunk = |hunk: &ramus_core::body::Hunk| Hunk {
+fn patch_section(patch: &StructuredPatch) -> CallSection<'static> {
+    let hunk = |hunk: &ramus_core::body::PatchHunk| DiffHunk {
         old_start: hunk.old_start as usize,
         old_lines: hunk.old_lines as usize,
         new_start: hunk.new_start as usize,
         new_lines: hunk.new_lines as usize,
         lines: hunk.lines.clone(),
     };
-    Section::Diff { hunks: patch.hunks.iter().map(hunk).collect(), numbered: true }
+    CallSection::Diff { hunks: patch.hunks.iter().map(hunk).collect(), numbered: true }
 }
 
 #[cfg(test)]
 mod tests {
-    use ramus_core::body::Body;
+    use ramus_core::body::RecordBody;
     use ramus_core::history::History;
-    use ramus_core::resume::Rule;
+    use ramus_core::resume::ResumeRule;
     use ramus_core::session::Session;
-    use ramus_core::turn::turns;
+    use ramus_core::turn::path_turns;
 
-    use crate::export::{self, Config, Format, Tools};
+    use crate::export::{self, DocumentFormat, ExportConfig, ToolDetail};
     use crate::highlight::Highlight;
-    use crate::text::{TextConfig, transcript};
+    use crate::text::{TextConfig, write_single_turn};
 
     /// Returns one call and its result, opened in a terminal and in every format of a document.
     fn opened(name: &str, input: &str, output: &str) -> [(&'static str, String); 3] {
@@ -332,14 +340,15 @@ mod tests {
         );
         let mut session = Session::default();
         session.push(jsonl.as_bytes());
-        session.end();
-        let history = History::new(session, Rule::Client);
-        let path = history.path(history.branches.resuming().unwrap());
+        session.finish_last_line();
+        let history = History::new(session, ResumeRule::Client);
+        let path = history.conversation_path(history.branches.resuming_conversation().unwrap());
         let mut body = |node| {
             let span = history.session.record(node).span;
-            Body::parse(&jsonl.as_bytes()[span.at as usize..span.end() as usize]).ok()
+            RecordBody::parse(&jsonl.as_bytes()[span.offset as usize..span.end_offset() as usize])
+                .ok()
         };
-        let turns: Vec<_> = turns(&history, &path, &mut body).collect();
+        let turns: Vec<_> = path_turns(&history, &path, &mut body).collect();
         let text = TextConfig {
             width: 80,
             thinking: true,
@@ -352,21 +361,27 @@ mod tests {
             cwd: "",
             time: &|_| String::new(),
         };
-        let config = Config {
+        let config = ExportConfig {
             thinking: true,
-            tools: Tools::Full,
+            tools: ToolDetail::Full,
             cwd: "",
-            other: &|_| None,
-            agent: &|_| None,
-            picture: &|_| None,
+            branch_link: &|_| None,
+            agent_link: &|_| None,
+            picture_link: &|_| None,
         };
         let (mut lines, mut markdown, mut html) = (Vec::new(), String::new(), String::new());
         for turn in &turns {
-            transcript(turn, &text, &mut lines);
-            export::turn(Format::Markdown, &history.session, turn, &config, &mut markdown);
-            export::turn(Format::Html, &history.session, turn, &config, &mut html);
+            write_single_turn(turn, &text, &mut lines);
+            export::write_turn(
+                DocumentFormat::Markdown,
+                &history.session,
+                turn,
+                &config,
+                &mut markdown,
+            );
+            export::write_turn(DocumentFormat::Html, &history.session, turn, &config, &mut html);
         }
-        let terminal = lines.iter().map(|line| line.text() + "\n").collect();
+        let terminal = lines.iter().map(|line| line.to_text() + "\n").collect();
         [("terminal", terminal), ("Markdown", markdown), ("HTML", html)]
     }
 

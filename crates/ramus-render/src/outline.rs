@@ -1,15 +1,15 @@
 //! A session's tree as rows, and the rows as a drawing.
 //!
-//! All front ends share the rows; [`draw()`] draws them with characters. The path to the resume
+//! All front ends share the rows; [`draw_rows()`] draws them with characters. The path to the resume
 //! point is column 0 and reads as a straight line from the oldest record to the newest. An
 //! abandoned branch is one column further out for each fork point at which it was left. So the
 //! columns show how far something is from the active branch, and stay few.
 
-use ramus_core::body::Body;
-use ramus_core::branches::{ForkKind, Status};
-use ramus_core::files::{Revert, Reverts};
+use ramus_core::body::RecordBody;
+use ramus_core::branches::{BranchStatus, ForkKind};
+use ramus_core::files::{RevertOutcome, RevertOutcomes};
 use ramus_core::history::History;
-use ramus_core::record::{Kind, Voice};
+use ramus_core::record::{RecordKind, RecordRole};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use ramus_core::turn::message_label;
@@ -20,18 +20,24 @@ mod run;
 
 mod row;
 
-mod side;
+mod sidechains;
 
 mod around;
 
-mod words;
+mod row_words;
 
 mod draw;
 
 #[cfg(test)]
 mod tests;
 
-pub use draw::{draw, legend};
+use around::NearRows;
+use draw::{DrawingLegend, RowDrawing, RowMeasure};
+use walk::{RowSource, StopWalk, Walked};
+
+use crate::span::Line;
+
+pub use draw::{draw_rows, drawing_legend};
 
 /// What to show of a tree, and how.
 #[derive(Clone)]
@@ -45,19 +51,21 @@ pub struct OutlineConfig<'a> {
     /// The width in columns.
     pub width: usize,
     /// The agents that have their own files.
-    pub agents: Vec<AgentLane>,
+    pub agents: Vec<AgentEntry>,
     /// Whether files were restored at a fork point, by the first prompt of the new branch, if known.
-    pub reverts: Reverts,
+    pub reverts: RevertOutcomes,
     /// Formats a time in its short form.
     pub time: &'a dyn Fn(Time) -> String,
 }
 
 /// An agent whose records are in its own file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentLane {
+pub struct AgentEntry {
     /// The call that started it, or its result. `None`: not known.
     pub node: Option<NodeId>,
     pub id: String,
+    /// The start of the id that means no other agent or session.
+    pub short_id: String,
     pub label: String,
     pub records: u32,
     /// How many agents are between it and the session. It follows the agent that started it.
@@ -66,11 +74,11 @@ pub struct AgentLane {
 
 /// One row of an outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TreeRow {
     /// The distance from the main line, which is 0.
-    pub lane: usize,
-    pub edge: Edge,
-    pub kind: RowKind,
+    pub column: usize,
+    pub edge: RowEdge,
+    pub kind: TreeRowKind,
     pub first: NodeId,
     /// The record that this row leads to: the last message of a run, or the node of a fork point.
     pub last: NodeId,
@@ -80,12 +88,12 @@ pub struct Row {
     pub short_id: String,
     /// The first words. Replies have none here, because their text is not kept in memory; callers
     /// that read bodies can fill them in.
-    pub words: Option<Words>,
+    pub words: Option<RowWords>,
     /// When it began.
     pub time: Option<Time>,
     /// When it ended.
     pub until: Option<Time>,
-    pub status: Status,
+    pub status: BranchStatus,
     /// The model never replied on this branch.
     pub draft: bool,
     /// The client would continue from here.
@@ -93,12 +101,12 @@ pub struct Row {
     /// Displayable messages (R16).
     pub messages: u32,
     pub records: u32,
-    pub marks: Marks,
+    pub marks: RowMarks,
 }
 
 /// How a row is connected to the rows above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge {
+pub enum RowEdge {
     /// Begins a tree.
     Root,
     /// Continues its column.
@@ -109,13 +117,13 @@ pub enum Edge {
 
 /// What a row represents.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RowKind {
+pub enum TreeRowKind {
     /// Messages without a fork, and the role of the first one.
-    Run { opening: Voice },
+    Run { opening: RecordRole },
     /// A fork point. Abandoned branches follow it, the current branch comes last.
-    Fork { kind: ForkKind, ways: usize, files: Option<Revert> },
+    Fork { kind: ForkKind, branches: usize, files: Option<RevertOutcome> },
     /// One record. `side`: it belongs to an agent.
-    Record { kind: Kind, voice: Voice, side: bool },
+    Record { kind: RecordKind, role: RecordRole, is_sidechain: bool },
     /// A compaction.
     Compaction,
     /// The work of an agent. `None`: it is in this file, where agents have no ids.
@@ -123,23 +131,23 @@ pub enum RowKind {
     /// The heading of one tree among several.
     Tree { n: usize, of: usize },
     /// Records that belong to no conversation.
-    Loose,
+    Detached,
     /// Rows that are hidden because they are not near.
     Elided { rows: usize },
 }
 
 /// The first words of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Words {
+pub struct RowWords {
     pub node: NodeId,
     pub text: String,
     /// They are from the reply that opens the row.
-    pub opens: bool,
+    pub opens_row: bool,
 }
 
 /// What else happened in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
+pub struct RowMarks {
     /// `/name` of each command.
     pub commands: Vec<String>,
     pub interrupts: u32,
@@ -148,15 +156,25 @@ pub struct Marks {
 
 /// All rows of a session's tree, and the row of each node.
 #[derive(Clone, Debug, Default)]
-pub struct Outline {
-    pub rows: Vec<Row>,
+pub struct TreeOutline {
+    pub rows: Vec<TreeRow>,
     row_of: Vec<Option<usize>>,
 }
 
-impl Outline {
+impl TreeOutline {
     /// Returns all rows, oldest first, ignoring `config.around`.
     pub fn new(history: &History, config: &OutlineConfig<'_>) -> Self {
-        walk::walk(history, config)
+        let mut rows: Vec<TreeRow> = Vec::new();
+        let mut row_of = vec![None; history.session.records().len()];
+        // A walk that nobody stops comes to its end.
+        let _ = RowSource::new(history, config).walk_rows(&mut |row, nodes| {
+            for node in nodes {
+                row_of[node.0 as usize] = Some(rows.len());
+            }
+            rows.push(row);
+            Ok(())
+        });
+        Self { rows, row_of }
     }
 
     /// Returns the row of a node. `None`: the record is not a node.
@@ -166,44 +184,107 @@ impl Outline {
 }
 
 /// Returns the rows of a session's tree, oldest first.
-pub fn outline(history: &History, config: &OutlineConfig<'_>) -> Vec<Row> {
-    let outline = Outline::new(history, config);
-    let row = config.around.and_then(|node| outline.row_of(history.tree.first(node)));
-    match row {
-        Some(row) => around::around(outline.rows, row, config.depth),
-        None => outline.rows,
+pub fn outline_rows(history: &History, config: &OutlineConfig<'_>) -> Vec<TreeRow> {
+    let mut rows = Vec::new();
+    let _ = ShownRows::new(history, config).walk_rows(&mut |row| {
+        rows.push(row);
+        Ok(())
+    });
+    rows
+}
+
+/// The rows that a configuration asks for; they can be walked several times.
+struct ShownRows<'a> {
+    source: RowSource<'a>,
+    config: &'a OutlineConfig<'a>,
+    history: &'a History,
+}
+
+impl<'a> ShownRows<'a> {
+    fn new(history: &'a History, config: &'a OutlineConfig<'a>) -> Self {
+        Self { source: RowSource::new(history, config), config, history }
     }
+
+    fn walk_rows(&self, each: &mut dyn FnMut(TreeRow) -> Walked) -> Walked {
+        let around = self.config.around.map(|node| self.history.record_tree.first_copy(node));
+        let near =
+            around.and_then(|node| NearRows::around_node(&self.source, node, self.config.depth));
+        let Some(mut near) = near else { return self.source.walk_rows(&mut |row, _| each(row)) };
+        self.source.walk_rows(&mut |row, _| near.filter_row(row, each))?;
+        near.take_hidden(each)
+    }
+}
+
+/// Draws a session's tree line by line and returns the legend of its symbols.
+///
+/// No row is held: a tree may have a million. The rows are made twice, because how wide columns are follows from
+/// all of them.
+pub fn draw_outline<E>(
+    history: &History,
+    config: &OutlineConfig<'_>,
+    bodies: &mut dyn FnMut(NodeId) -> Option<RecordBody>,
+    each: &mut dyn FnMut(&Line) -> Result<(), E>,
+) -> Result<Line, E> {
+    let rows = ShownRows::new(history, config);
+    let mut measure = RowMeasure::default();
+    let _ = rows.walk_rows(&mut |mut row| {
+        if !measure.is_full(config.width) {
+            fill_row_words(history, &mut row, bodies);
+        }
+        measure.add_row(&row, config);
+        Ok(())
+    });
+    let mut drawing = RowDrawing::new(&measure, config.width);
+    let mut legend = DrawingLegend::default();
+    let mut result = Ok(());
+    let _ = rows.walk_rows(&mut |mut row| {
+        fill_row_words(history, &mut row, bodies);
+        let line = drawing.draw_row(&row, config);
+        legend.add_line(&line);
+        result = each(&line);
+        if result.is_ok() { Ok(()) } else { Err(StopWalk) }
+    });
+    result.map(|()| legend.to_line())
 }
 
 /// Fills in the first words of rows that a reply opens, which only the bodies contain, and labels prompts
 /// without words.
-pub fn put_answers(
+pub fn fill_reply_words(
     history: &History,
-    rows: &mut [Row],
-    bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
+    rows: &mut [TreeRow],
+    bodies: &mut dyn FnMut(NodeId) -> Option<RecordBody>,
 ) {
     for row in rows {
-        let members = match row.kind {
-            // The reply that opens the row describes it better than a later prompt.
-            RowKind::Run { opening: Voice::Answer } => opening_fold(history, row.first),
-            RowKind::Run { opening: Voice::Synthetic | Voice::Prompt } if row.words.is_none() => {
-                opening_fold(history, row.first)
-            }
-            RowKind::Record { voice: Voice::Answer | Voice::Synthetic, .. } => {
-                Some(std::slice::from_ref(&row.first))
-            }
-            _ => None,
-        };
-        let members = members.unwrap_or_default();
-        if let Some(label) = message_label(members, bodies) {
-            row.words = Some(Words { node: label.node, text: label.text, opens: true });
+        fill_row_words(history, row, bodies);
+    }
+}
+
+fn fill_row_words(
+    history: &History,
+    row: &mut TreeRow,
+    bodies: &mut dyn FnMut(NodeId) -> Option<RecordBody>,
+) {
+    let members = match row.kind {
+        // The reply that opens the row describes it better than a later prompt.
+        TreeRowKind::Run { opening: RecordRole::Reply } => opening_message(history, row.first),
+        TreeRowKind::Run { opening: RecordRole::Synthetic | RecordRole::Prompt }
+            if row.words.is_none() =>
+        {
+            opening_message(history, row.first)
         }
+        TreeRowKind::Record { role: RecordRole::Reply | RecordRole::Synthetic, .. } => {
+            Some(std::slice::from_ref(&row.first))
+        }
+        _ => None,
+    };
+    if let Some(label) = message_label(members.unwrap_or_default(), bodies) {
+        row.words = Some(RowWords { node: label.node, text: label.text, opens_row: true });
     }
 }
 
 /// Returns the records of the message that a row begins with.
-fn opening_fold(history: &History, first: NodeId) -> Option<&[NodeId]> {
-    let fold = history.folds.of(first)?;
-    let voice = history.folds.fold(fold).voice;
-    voice.is_displayable().then(|| history.folds.members(fold))
+fn opening_message(history: &History, first: NodeId) -> Option<&[NodeId]> {
+    let message = history.message_tree.message_of(first)?;
+    let role = history.message_tree.message(message).role;
+    role.is_displayable().then(|| history.message_tree.records_of(message))
 }

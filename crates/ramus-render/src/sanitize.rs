@@ -3,24 +3,24 @@
 //! A history contains whatever a tool once printed. Unfiltered, it could set the clipboard,
 //! rename the window, hide lines or reorder them. So every control character becomes a visible
 //! symbol, and characters that change the reading direction are removed. Codes that only set
-//! colours are removed too; [`printed`](crate::printed) turns them into labels.
+//! colours are removed too; [`program_output`](crate::program_output) turns them into labels.
 
 use std::borrow::Cow;
 
-const TAB: usize = 4;
+const TAB_WIDTH: usize = 4;
 
 /// Returns `text` with only printable characters and `\n`.
 ///
 /// Tabs become spaces up to the next multiple of four columns; `\r\n` becomes `\n`; colour
 /// codes are removed. Sanitizing twice changes nothing more.
-pub fn sanitize(text: &str) -> Cow<'_, str> {
-    sanitize_with(text, |_, _| {})
+pub fn sanitize_text(text: &str) -> Cow<'_, str> {
+    sanitize_with_codes(text, |_, _| {})
 }
 
-/// Like [`sanitize`]. `code` gets the parameters of each colour code and the offset in the
+/// Like [`sanitize_text`]. `code` gets the parameters of each colour code and the offset in the
 /// sanitized text where it takes effect.
-pub(crate) fn sanitize_with(text: &str, mut code: impl FnMut(usize, &str)) -> Cow<'_, str> {
-    let plain = plain_run(text);
+pub(crate) fn sanitize_with_codes(text: &str, mut code: impl FnMut(usize, &str)) -> Cow<'_, str> {
+    let plain = plain_prefix_len(text);
     if plain == text.len() || !text[plain..].chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
@@ -29,7 +29,7 @@ pub(crate) fn sanitize_with(text: &str, mut code: impl FnMut(usize, &str)) -> Co
     let mut rest = text;
     loop {
         // Most text is ASCII and is copied in long runs.
-        let (plain, others) = rest.split_at(plain_run(rest));
+        let (plain, others) = rest.split_at(plain_prefix_len(rest));
         clean.push_str(plain);
         column = match memchr::memrchr(b'\n', plain.as_bytes()) {
             Some(newline) => plain.len() - newline - 1,
@@ -48,14 +48,14 @@ pub(crate) fn sanitize_with(text: &str, mut code: impl FnMut(usize, &str)) -> Co
         let before = clean.len();
         match char {
             '\n' => column = 0,
-            '\t' => clean.extend(std::iter::repeat_n(' ', TAB - column % TAB)),
+            '\t' => clean.extend(std::iter::repeat_n(' ', TAB_WIDTH - column % TAB_WIDTH)),
             '\r' if rest.starts_with('\n') => {}
             // The one-character forms of `ESC @` to `ESC _`.
             '\u{80}'..='\u{9f}' => {
                 clean.push('␛');
                 clean.extend(char::from_u32(u32::from(char) - 0x40));
             }
-            char if is_unsafe(char) => clean.extend(sign(char)),
+            char if is_unsafe(char) => clean.extend(control_symbol(char)),
             char => clean.push(char),
         }
         column += clean[before..].chars().count();
@@ -89,7 +89,7 @@ fn color_code(text: &str) -> Option<(usize, Option<&str>)> {
 }
 
 /// Returns how many bytes at the start of a text are printable ASCII or newlines.
-fn plain_run(text: &str) -> usize {
+fn plain_prefix_len(text: &str) -> usize {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
     // Checking whole blocks is many times faster than byte by byte.
     let (blocks, _) = text.as_bytes().as_chunks::<32>();
@@ -110,7 +110,7 @@ pub fn is_bidi(char: char) -> bool {
 
 /// Whether the character controls a terminal or deceives a reader instead of being visible: controls,
 /// direction marks, unusual line separators, and tags.
-pub fn is_obeyed(char: char) -> bool {
+pub fn is_control_like(char: char) -> bool {
     char.is_control()
         || is_bidi(char)
         || matches!(
@@ -121,7 +121,7 @@ pub fn is_obeyed(char: char) -> bool {
 }
 
 /// Whether the character is invisible in a text. Such characters can carry words that only a machine reads.
-pub fn is_hidden(char: char) -> bool {
+pub fn is_invisible(char: char) -> bool {
     is_bidi(char)
         || matches!(char,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -132,7 +132,7 @@ pub fn is_hidden(char: char) -> bool {
 }
 
 /// Returns the visible symbol of a C0 control or DEL. `None`: the character is removed.
-fn sign(char: char) -> Option<char> {
+fn control_symbol(char: char) -> Option<char> {
     match char {
         '\x00'..='\x1f' => char::from_u32(0x2400 + u32::from(char)),
         '\x7f' => Some('␡'),
@@ -146,9 +146,9 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let clean = sanitize(text);
+        let clean = sanitize_text(text);
         assert_eq!(clean, expected);
-        assert_eq!(sanitize(&clean), expected, "cleaning twice");
+        assert_eq!(sanitize_text(&clean), expected, "cleaning twice");
         assert!(clean.chars().all(|char| char == '\n' || !char.is_control()));
     }
 
@@ -196,6 +196,6 @@ mod tests {
 
     #[test]
     fn clean_text_is_lent() {
-        assert!(matches!(sanitize("ünïcode 漢字 👩‍👩‍👧\n"), Cow::Borrowed(_)));
+        assert!(matches!(sanitize_text("ünïcode 漢字 👩‍👩‍👧\n"), Cow::Borrowed(_)));
     }
 }

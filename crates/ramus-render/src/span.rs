@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::{layout, printed::Printed, sanitize::sanitize};
+use crate::{layout, program_output::OutputStyle, sanitize::sanitize_text};
 
 /// What a piece of text means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -11,7 +11,7 @@ pub enum Label {
     #[default]
     Plain,
     Prompt,
-    Answer,
+    Reply,
     Thinking,
     Tool,
     ToolName,
@@ -43,10 +43,10 @@ pub enum Label {
     Bar,
     Match,
     /// One of several speakers with different colours. The numbers wrap around.
-    Lane(u8),
+    Speaker(u8),
     Syntax(SyntaxKind),
     /// Program output with the style that the program printed.
-    Printed(Printed),
+    Output(OutputStyle),
 }
 
 /// What a token of source code is.
@@ -77,7 +77,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Makes a span from any text. Control characters are handled by [`sanitize`]; a line
+    /// Makes a span from any text. Control characters are handled by [`sanitize_text`]; a line
     /// break becomes a space.
     pub fn new(text: &str, label: Label) -> Self {
         Self { text: one_line(text).into_owned(), label }
@@ -111,7 +111,7 @@ impl Line {
 
     /// Adds another line at the end.
     #[must_use]
-    pub fn join(mut self, other: &Self) -> Self {
+    pub fn with_line(mut self, other: &Self) -> Self {
         self.append(other);
         self
     }
@@ -141,7 +141,7 @@ impl Line {
 
     /// Gives plain text the label of its surroundings.
     #[must_use]
-    pub fn within(mut self, label: Label) -> Self {
+    pub fn with_default_label(mut self, label: Label) -> Self {
         for span in self.0.iter_mut().filter(|span| span.label == Label::Plain) {
             span.label = label;
         }
@@ -154,11 +154,11 @@ impl Line {
 
     /// Returns the width of the line in a terminal.
     pub fn width(&self) -> usize {
-        self.0.iter().map(|span| layout::width(&span.text)).sum()
+        self.0.iter().map(|span| layout::display_width(&span.text)).sum()
     }
 
     /// Returns the text without its labels.
-    pub fn text(&self) -> String {
+    pub fn to_text(&self) -> String {
         self.0.iter().map(Span::text).collect()
     }
 
@@ -173,7 +173,7 @@ impl Line {
 }
 
 fn one_line(text: &str) -> Cow<'_, str> {
-    let clean = sanitize(text);
+    let clean = sanitize_text(text);
     if clean.contains('\n') { Cow::Owned(clean.replace('\n', " ")) } else { clean }
 }
 
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn surroundings_label_only_plain_text() {
-        let line = Line::plain("hm ").with("x", Label::Code).within(Label::Thinking);
+        let line = Line::plain("hm ").with("x", Label::Code).with_default_label(Label::Thinking);
         check(&line, &[("hm ", Label::Thinking), ("x", Label::Code)]);
     }
 }

@@ -1,11 +1,11 @@
 //! Rows of labelled cells in columns that fit the screen.
 
-use crate::layout::{pad, truncate};
+use crate::layout::{pad_line, truncate_line};
 use crate::{Label, Line};
 
-pub use crate::text::grouped as number;
+pub use crate::text::grouped_digits as number;
 
-/// Cells in columns; when the screen is narrow one column gives way, and others are left out.
+/// Cells in columns. On a narrow screen one column shrinks, and others are left out.
 #[derive(Debug)]
 pub struct Table {
     head: Vec<&'static str>,
@@ -56,7 +56,7 @@ impl Table {
         std::iter::once(&head).chain(&self.rows).map(|row| self.lay(row, &widths, &kept)).collect()
     }
 
-    /// Returns the columns that there is room for.
+    /// Returns the columns that fit.
     fn kept(&self, widths: &[usize], width: usize) -> Vec<usize> {
         let mut kept: Vec<usize> = (0..widths.len()).collect();
         let wanted = widths[self.flexible].min(WANTED);
@@ -68,7 +68,7 @@ impl Table {
         kept
     }
 
-    /// Returns how much room the columns beside the flexible one take.
+    /// Returns the width of all columns except the flexible one.
     fn beside(&self, kept: &[usize], widths: &[usize]) -> usize {
         kept.iter().filter(|index| **index != self.flexible).map(|index| widths[*index] + GAP).sum()
     }
@@ -80,12 +80,12 @@ impl Table {
                 line.push(&" ".repeat(GAP), Label::Plain);
             }
             let width = widths[index];
-            let cell = truncate(&row[index], width);
+            let cell = truncate_line(&row[index], width);
             if self.right[index] {
                 line.push(&" ".repeat(width - cell.width().min(width)), Label::Plain);
                 line.append(&cell);
             } else if place + 1 < kept.len() {
-                line.append(&pad(cell, width));
+                line.append(&pad_line(cell, width));
             } else {
                 line.append(&cell);
             }
@@ -133,7 +133,7 @@ mod tests {
             cell("12 kB", Label::Dim),
             cell("a rather long title of a session that is", Label::Plain),
         ]);
-        table.lines(width).iter().map(Line::text).collect()
+        table.lines(width).iter().map(Line::to_text).collect()
     }
 
     #[test]

@@ -1,42 +1,42 @@
 //! Writes turns as labelled lines for a terminal of a given width.
 
-mod page;
+mod line_writer;
 
-pub(crate) mod answer;
+pub(crate) mod reply;
 
-pub(crate) mod tool;
+pub(crate) mod tool_call;
 
 mod outcome;
 
-mod open;
+mod call_details;
 
-mod view;
+mod text_view;
 
-mod note;
+mod notes;
 
 pub mod live;
 
-mod thoughts;
+mod withheld_thoughts;
 
-pub(crate) mod amount;
+pub(crate) mod amounts;
 
 mod usage;
 
 use ramus_core::price::PriceList;
 use ramus_core::time::Time;
-use ramus_core::turn::{Call, Prompt, Turn, TurnKind};
+use ramus_core::turn::{PromptTurn, ToolCall, Turn, TurnKind};
 
 use crate::highlight::Highlight;
 use crate::span::{Label, Line};
 use crate::{layout, markdown};
-use page::{Last, Page};
+use line_writer::{LastWritten, LineWriter};
 
-pub(crate) use amount::media;
-pub use amount::{count, grouped, tokens};
-pub(crate) use answer::model_name;
-pub use note::{fork_summary, guess_note, resume_note};
-pub use thoughts::{WithheldThoughts, is_withheld};
+pub(crate) use amounts::media_label;
+pub use amounts::{count_noun, format_tokens, grouped_digits};
+pub use notes::{fork_kind_phrase, fork_summary, guess_note, resume_note};
+pub(crate) use reply::model_name;
 pub use usage::{cost_text, reply_usage_line, usage_line};
+pub use withheld_thoughts::{WithheldThoughts, is_withheld};
 
 /// How a transcript is written.
 #[derive(Clone, Copy)]
@@ -67,105 +67,111 @@ impl std::fmt::Debug for TextConfig<'_> {
 }
 
 /// Appends the lines of one turn, as if it were the first.
-pub fn transcript(turn: &Turn, config: &TextConfig<'_>, out: &mut Vec<Line>) {
-    Transcript::new(config).turn(turn, out);
+pub fn write_single_turn(turn: &Turn, config: &TextConfig<'_>, out: &mut Vec<Line>) {
+    TranscriptWriter::new(config).write_turn(turn, out);
 }
 
 /// Writes turns one after the other. The header is not repeated while the same model continues.
 #[derive(Debug)]
-pub struct Transcript<'a> {
+pub struct TranscriptWriter<'a> {
     config: &'a TextConfig<'a>,
-    flow: Flow,
+    state: TranscriptState,
 }
 
 /// The state after the turns so far: who spoke last, and whether an empty line is due.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Flow {
-    last: Last,
+pub struct TranscriptState {
+    last: LastWritten,
     /// The model of the last reply, if nothing else followed.
     speaker: Option<String>,
     withheld: WithheldThoughts,
 }
 
-impl<'a> Transcript<'a> {
+impl<'a> TranscriptWriter<'a> {
     pub fn new(config: &'a TextConfig<'a>) -> Self {
-        Self::after(config, Flow::default())
+        Self::resume_from(config, TranscriptState::default())
     }
 
     /// Continues after turns that were written before.
-    pub fn after(config: &'a TextConfig<'a>, flow: Flow) -> Self {
-        Self { config, flow }
+    pub fn resume_from(config: &'a TextConfig<'a>, state: TranscriptState) -> Self {
+        Self { config, state }
     }
 
     /// Returns the state after the turns so far.
-    pub fn flow(&self) -> &Flow {
-        &self.flow
+    pub fn state(&self) -> &TranscriptState {
+        &self.state
     }
 
     /// Appends the lines of a turn, with an empty line before them where one is due.
-    pub fn turn(&mut self, turn: &Turn, out: &mut Vec<Line>) {
-        self.flow.withheld.enter(turn);
-        let mut page = Page { config: self.config, out, last: self.flow.last };
+    pub fn write_turn(&mut self, turn: &Turn, out: &mut Vec<Line>) {
+        self.state.withheld.enter_turn(turn);
+        let mut page = LineWriter { config: self.config, out, last: self.state.last };
         match &turn.kind {
-            TurnKind::Answer(answer) => {
-                let goes_on = self.flow.speaker.is_some() && self.flow.speaker == answer.model;
-                let withheld = &mut self.flow.withheld;
-                if answer::write(&mut page, turn, answer, goes_on, withheld) {
-                    self.flow.speaker = Some(answer.model.clone().unwrap_or_default());
+            TurnKind::Reply(answer) => {
+                let goes_on = self.state.speaker.is_some() && self.state.speaker == answer.model;
+                let withheld = &mut self.state.withheld;
+                if reply::write_reply(&mut page, turn, answer, goes_on, withheld) {
+                    self.state.speaker = Some(answer.model.clone().unwrap_or_default());
                 }
             }
             TurnKind::Prompt(prompt) => {
-                self.flow.speaker = None;
+                self.state.speaker = None;
                 write_prompt(&mut page, turn, prompt);
             }
-            TurnKind::Result(call) => tool::write(&mut page, call),
+            TurnKind::Result(call) => tool_call::write_call(&mut page, call),
             TurnKind::Command(command) => {
-                self.flow.speaker = None;
-                note::command(&mut page, turn, command);
+                self.state.speaker = None;
+                notes::write_command(&mut page, turn, command);
             }
             TurnKind::Compaction(compaction) => {
-                self.flow.speaker = None;
-                note::compaction(&mut page, turn, compaction);
+                self.state.speaker = None;
+                notes::write_compaction(&mut page, turn, compaction);
             }
-            TurnKind::Fork(fork) => note::fork(&mut page, fork),
-            _ => note::write(&mut page, turn),
+            TurnKind::Fork(fork) => notes::write_fork(&mut page, fork),
+            _ => notes::write_note(&mut page, turn),
         }
-        self.flow.last = page.last;
+        self.state.last = page.last;
     }
 }
 
 /// Returns the tool name, the subject and the outcome of a call, each in a few words.
-pub(crate) fn summary(call: &Call, config: &TextConfig<'_>) -> (String, String, String) {
-    (tool::name(call), tool::subject(call, config), outcome::outcome(call).text())
+pub(crate) fn call_summary(call: &ToolCall, config: &TextConfig<'_>) -> (String, String, String) {
+    (
+        tool_call::tool_name(call),
+        tool_call::call_subject(call, config),
+        outcome::outcome_line(call).to_text(),
+    )
 }
 
 /// The beginning of the prompt that the client sends for an approved plan.
-const PLAN: &str = "Implement the following plan:";
+const PLAN_PREFIX: &str = "Implement the following plan:";
 
-fn write_prompt(page: &mut Page<'_, '_>, turn: &Turn, prompt: &Prompt) {
+fn write_prompt(page: &mut LineWriter<'_, '_>, turn: &Turn, prompt: &PromptTurn) {
     let speaker = if prompt.delegated { "Task" } else { "You" };
     let mut header = Line::new(&format!("❯ {speaker}"), Label::Prompt);
     if prompt.queued {
         header.push("  queued", Label::Dim);
     }
-    page.header(header, turn);
-    let room = page.room(2);
+    page.write_header(header, turn);
+    let room = page.text_width(2);
     // The client sends an approved plan as a prompt, in Markdown.
-    let (typed, plan) = match prompt.text.strip_prefix(PLAN) {
-        Some(plan) => (PLAN, plan),
+    let (typed, plan) = match prompt.text.strip_prefix(PLAN_PREFIX) {
+        Some(plan) => (PLAN_PREFIX, plan),
         None => (&*prompt.text, ""),
     };
-    let mut lines: Vec<Line> = crate::sanitize::sanitize(typed)
+    let mut lines: Vec<Line> = crate::sanitize::sanitize_text(typed)
         .trim_end()
         .lines()
-        .flat_map(|line| layout::wrap(&Line::plain(line), room, 0))
+        .flat_map(|line| layout::wrap_line(&Line::plain(line), room, 0))
         .collect();
     if !plan.trim().is_empty() {
         lines.push(Line::default());
-        lines.extend(markdown::lines(plan, room, page.config.highlight));
+        lines.extend(markdown::markdown_lines(plan, room, page.config.highlight));
     }
-    lines.extend(prompt.media.iter().map(|media| Line::new(&amount::media(media), Label::Note)));
-    page.block(&lines, &Line::new("▎ ", Label::Prompt));
+    lines.extend(
+        prompt.media.iter().map(|media| Line::new(&amounts::media_label(media), Label::Note)),
+    );
+    page.write_block(&lines, &Line::new("▎ ", Label::Prompt));
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ramus_core::resume::Rule;
-use ramus_store::{Bodies, from_jsonl};
+use ramus_core::resume::ResumeRule;
+use ramus_store::{RecordReader, from_jsonl};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1).ok_or("give the path of a session file")?;
@@ -17,13 +17,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 pub(crate) fn run(path: &Path, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let history = from_jsonl(path, Rule::Client)?;
-    let mut bodies = Bodies::open(path)?;
+    let history = from_jsonl(path, ResumeRule::Client)?;
+    let mut bodies = RecordReader::open(path)?;
     // Branches share their beginning: each message counts once.
     let mut seen = BTreeSet::new();
     let mut calls: BTreeMap<String, u32> = BTreeMap::new();
     for conversation in &history.branches.conversations {
-        for message in bodies.messages(&history, conversation) {
+        for message in bodies.read_messages(&history, conversation) {
             let message = message?;
             if seen.insert(message.node) {
                 for call in message.tool_uses() {

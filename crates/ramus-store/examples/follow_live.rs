@@ -6,8 +6,8 @@ use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 
-use ramus_core::body::{Body, plain_text};
-use ramus_store::follow::{Change, FollowConfig, Start, follow};
+use ramus_core::body::{RecordBody, plain_text};
+use ramus_store::follow::{FollowConfig, FollowEvent, FollowStart, follow_files};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1).ok_or("give the path of a Claude directory")?;
@@ -15,21 +15,21 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 pub(crate) fn run(path: &Path, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    follow_until(path, Start::End, out, |_| false)
+    follow_until(path, FollowStart::End, out, |_| false)
 }
 
 /// Follows until `is_enough` says so of a change.
 pub(crate) fn follow_until(
     path: &Path,
-    start: Start,
+    start: FollowStart,
     out: &mut impl Write,
-    is_enough: impl Fn(&Change) -> bool,
+    is_enough: impl Fn(&FollowEvent) -> bool,
 ) -> Result<(), Box<dyn Error>> {
     let config = FollowConfig { start, ..FollowConfig::default() };
-    for change in follow(vec![path.to_owned()], &config)? {
-        if let Change::Grew { file, lines } = &change {
+    for change in follow_files(vec![path.to_owned()], &config)? {
+        if let FollowEvent::Grew { file, lines } = &change {
             for line in lines.bytes.split_inclusive(|byte| *byte == b'\n') {
-                let text = Body::parse(line).map(|body| plain_text(body.blocks()));
+                let text = RecordBody::parse(line).map(|body| plain_text(body.content_blocks()));
                 if let Some(text) = text.ok().filter(|text| !text.is_empty()) {
                     writeln!(out, "{}: {text}", file.id)?;
                 }

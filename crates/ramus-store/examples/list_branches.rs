@@ -6,7 +6,7 @@ use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 use ramus_store::from_jsonl;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -15,10 +15,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 pub(crate) fn run(path: &Path, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let history = from_jsonl(path, Rule::Client)?;
+    let history = from_jsonl(path, ResumeRule::Client)?;
     for conversation in &history.branches.conversations {
         let prompt =
-            history.first_prompt(conversation).and_then(|node| history.session.words(node));
+            history.first_prompt(conversation).and_then(|node| history.session.preview_text(node));
         let (status, count) = (conversation.status, conversation.messages);
         writeln!(out, "{status}, {count} messages: {}", prompt.unwrap_or("no prompt"))?;
     }

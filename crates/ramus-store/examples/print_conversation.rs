@@ -6,8 +6,8 @@ use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 
-use ramus_core::resume::Rule;
-use ramus_store::{Bodies, from_jsonl};
+use ramus_core::resume::ResumeRule;
+use ramus_store::{RecordReader, from_jsonl};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1).ok_or("give the path of a session file")?;
@@ -15,11 +15,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 pub(crate) fn run(path: &Path, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    let history = from_jsonl(path, Rule::Client)?;
-    let conversation = history.branches.resuming().ok_or("there is nothing to resume")?;
-    for message in Bodies::open(path)?.messages(&history, conversation) {
+    let history = from_jsonl(path, ResumeRule::Client)?;
+    let conversation =
+        history.branches.resuming_conversation().ok_or("there is nothing to resume")?;
+    for message in RecordReader::open(path)?.read_messages(&history, conversation) {
         let message = message?;
-        writeln!(out, "{}: {}", message.role.word(), message.text())?;
+        writeln!(out, "{}: {}", message.role.as_str(), message.text())?;
     }
     Ok(())
 }

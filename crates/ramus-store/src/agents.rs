@@ -6,19 +6,19 @@ use std::path::Path;
 
 use ramus_core::agent::{AgentHint, SpawnIndex};
 use ramus_core::history::History;
-use ramus_core::name::Key;
-use ramus_core::session::{NodeId, Session, Spawn};
+use ramus_core::ids::IdHash;
+use ramus_core::session::{AgentSpawn, NodeId, Session};
 use rustc_hash::FxHashMap;
 
+use crate::claude_dir::{FileRole, HistoryFile};
 use crate::error::PathError;
 use crate::overlay;
-use crate::place::{FileRole, HistoryFile};
-use crate::read::read;
-use crate::regular;
+use crate::read::read_session;
+use crate::regular_file;
 
 /// A sub-agent with what its files say about it.
 #[derive(Debug)]
-pub struct Agent {
+pub struct SubAgent {
     pub file: HistoryFile,
     pub hint: AgentHint,
     pub meta: AgentMeta,
@@ -30,7 +30,7 @@ pub struct Agent {
     /// How many agents are between it and the session.
     pub depth: u8,
     /// Its calls that started agents, and the agents that their results name.
-    spawns: Vec<Spawn>,
+    spawns: Vec<AgentSpawn>,
     named: Vec<Box<str>>,
 }
 
@@ -45,19 +45,19 @@ pub struct AgentMeta {
 }
 
 /// How much of a flat agent's file is read to find its session.
-const HEAD: u64 = 64 * 1024;
+const HEAD_BYTES: u64 = 64 * 1024;
 
 /// Reads the agents of a session from the files of its project. Also returns what could not be read.
-pub fn agents_of(files: &[HistoryFile], session: &str) -> (Vec<Agent>, Vec<PathError>) {
+pub fn read_agents(files: &[HistoryFile], session: &str) -> (Vec<SubAgent>, Vec<PathError>) {
     let mut agents = Vec::new();
     let mut problems = Vec::new();
     for file in files {
         let is_ours = match &file.role {
             FileRole::NestedAgent { session: parent } => Ok(parent == session),
-            FileRole::FlatAgent => belongs(&file.path, session),
+            FileRole::FlatAgent => belongs_to_session(&file.path, session),
             FileRole::Session | FileRole::Journal { .. } => Ok(false),
         };
-        match is_ours.and_then(|is_ours| is_ours.then(|| agent(file)).transpose()) {
+        match is_ours.and_then(|is_ours| is_ours.then(|| read_agent(file)).transpose()) {
             Ok(found) => agents.extend(found),
             Err(problem) => problems.push(problem),
         }
@@ -66,16 +66,16 @@ pub fn agents_of(files: &[HistoryFile], session: &str) -> (Vec<Agent>, Vec<PathE
 }
 
 /// The limit for agents that start agents. Longer chains do not occur.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Finds for each agent the record in the session whose call started it (R6). For an agent started by
 /// another agent, that is the call that started the other agent.
-pub fn calls(agents: &[Agent], history: &History) -> Vec<Option<NodeId>> {
+pub fn find_spawning_calls(agents: &[SubAgent], history: &History) -> Vec<Option<NodeId>> {
     let spawns = SpawnIndex::new(&history.session);
-    let starters = Starters::new(agents);
-    let call = |agent: &Agent| {
+    let starters = AgentStarters::new(agents);
+    let call = |agent: &SubAgent| {
         let mut agent = agent;
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             // The agent's own file is more reliable than a prompt that several calls may share.
             let by_meta = agent.meta.parent.as_ref().and_then(|id| starters.by_id.get(id.as_str()));
             if let Some(starter) = by_meta {
@@ -83,7 +83,7 @@ pub fn calls(agents: &[Agent], history: &History) -> Vec<Option<NodeId>> {
             } else if let Some(call) = spawns.call_of(&agent.hint) {
                 return Some(call);
             } else {
-                agent = &agents[starters.starter_of(agents, agent)?];
+                agent = &agents[starters.find_starter(agents, agent)?];
             }
         }
         None
@@ -92,15 +92,15 @@ pub fn calls(agents: &[Agent], history: &History) -> Vec<Option<NodeId>> {
 }
 
 /// Finds the agent that started another one, by id, call or prompt.
-struct Starters<'a> {
+struct AgentStarters<'a> {
     by_id: FxHashMap<&'a str, usize>,
     by_named: FxHashMap<&'a str, Vec<usize>>,
-    by_call: FxHashMap<Key, Vec<usize>>,
-    by_prompt: FxHashMap<Key, Vec<usize>>,
+    by_call: FxHashMap<IdHash, Vec<usize>>,
+    by_prompt: FxHashMap<IdHash, Vec<usize>>,
 }
 
-impl<'a> Starters<'a> {
-    fn new(agents: &'a [Agent]) -> Self {
+impl<'a> AgentStarters<'a> {
+    fn new(agents: &'a [SubAgent]) -> Self {
         let mut starters = Self {
             by_id: FxHashMap::default(),
             by_named: FxHashMap::default(),
@@ -123,7 +123,7 @@ impl<'a> Starters<'a> {
     }
 
     /// Returns the first agent that started another one.
-    fn starter_of(&self, agents: &[Agent], agent: &Agent) -> Option<usize> {
+    fn find_starter(&self, agents: &[SubAgent], agent: &SubAgent) -> Option<usize> {
         let AgentHint { id, call, opening } = &agent.hint;
         let named = self.by_named.get(id.as_str());
         let called = call.and_then(|call| self.by_call.get(&call));
@@ -142,26 +142,29 @@ fn add_first_two(found: &mut Vec<usize>, index: usize) {
 
 /// Finds for each agent the record whose call started it (R6), without warm-ups. An agent that another
 /// one started comes right after that one.
-pub fn with_calls(mut agents: Vec<Agent>, history: &History) -> Vec<(Option<NodeId>, Agent)> {
-    let calls = calls(&agents, history);
-    let parents = parents(&agents, history);
+pub fn attach_calls(
+    mut agents: Vec<SubAgent>,
+    history: &History,
+) -> Vec<(Option<NodeId>, SubAgent)> {
+    let calls = find_spawning_calls(&agents, history);
+    let parents = find_parent_ids(&agents, history);
     for (agent, parent) in agents.iter_mut().zip(parents) {
         agent.parent = parent;
     }
     let tasks = calls.into_iter().zip(agents);
-    nested(tasks.filter(|(_, agent)| agent.words.as_deref() != Some("Warmup")).collect())
+    nest_agents(tasks.filter(|(_, agent)| agent.words.as_deref() != Some("Warmup")).collect())
 }
 
 /// Finds for each agent the id of the agent that started it, by the same rules as `calls`.
-fn parents(agents: &[Agent], history: &History) -> Vec<Option<String>> {
+fn find_parent_ids(agents: &[SubAgent], history: &History) -> Vec<Option<String>> {
     let spawns = SpawnIndex::new(&history.session);
-    let starters = Starters::new(agents);
-    let parent = |agent: &Agent| {
+    let starters = AgentStarters::new(agents);
+    let parent = |agent: &SubAgent| {
         let by_meta = agent.meta.parent.as_ref().and_then(|id| starters.by_id.get(id.as_str()));
         let starter = match by_meta {
             Some(starter) => Some(*starter),
             None if spawns.call_of(&agent.hint).is_some() => None,
-            None => starters.starter_of(agents, agent),
+            None => starters.find_starter(agents, agent),
         };
         starter.map(|starter| agents[starter].file.id.clone())
     };
@@ -169,7 +172,7 @@ fn parents(agents: &[Agent], history: &History) -> Vec<Option<String>> {
 }
 
 /// Sorts agents below those that started them, and sets their depth.
-fn nested(agents: Vec<(Option<NodeId>, Agent)>) -> Vec<(Option<NodeId>, Agent)> {
+fn nest_agents(agents: Vec<(Option<NodeId>, SubAgent)>) -> Vec<(Option<NodeId>, SubAgent)> {
     let mut children: HashMap<Option<String>, Vec<usize>> = HashMap::new();
     let ids: HashSet<&str> = agents.iter().map(|(_, agent)| &*agent.file.id).collect();
     for (index, (_, agent)) in agents.iter().enumerate() {
@@ -192,11 +195,12 @@ fn nested(agents: Vec<(Option<NodeId>, Agent)>) -> Vec<(Option<NodeId>, Agent)> 
     placed
 }
 
-fn agent(file: &HistoryFile) -> Result<Agent, PathError> {
-    let records = read(&file.path)?;
-    let meta = meta(&file.path);
-    let words = records.user_records().find_map(|(id, _)| records.words(id)).map(str::to_owned);
-    Ok(Agent {
+fn read_agent(file: &HistoryFile) -> Result<SubAgent, PathError> {
+    let records = read_session(&file.path)?;
+    let meta = read_agent_meta(&file.path);
+    let words =
+        records.user_records().find_map(|(id, _)| records.preview_text(id)).map(str::to_owned);
+    Ok(SubAgent {
         hint: AgentHint::new(&file.id, &records, meta.call.as_deref()),
         records: records.records().len() as u32,
         file: file.clone(),
@@ -209,20 +213,21 @@ fn agent(file: &HistoryFile) -> Result<Agent, PathError> {
     })
 }
 
-fn belongs(path: &Path, session: &str) -> Result<bool, PathError> {
+fn belongs_to_session(path: &Path, session: &str) -> Result<bool, PathError> {
     let mut head = Vec::new();
     overlay::open(path)
-        .and_then(|file| file.take(HEAD).read_to_end(&mut head))
+        .and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head))
         .map_err(|source| PathError::new(path, source))?;
     let mut records = Session::default();
     records.push(&head);
-    records.end();
+    records.finish_last_line();
     Ok(records.facts().session_ids.first().is_some_and(|id| **id == *session))
 }
 
 /// Reads the meta file next to an agent's file. A missing or broken one gives an empty result.
-pub fn meta(path: &Path) -> AgentMeta {
-    let Ok(text) = overlay::read(&path.with_extension("meta.json"), regular::SMALL) else {
+pub fn read_agent_meta(path: &Path) -> AgentMeta {
+    let Ok(text) = overlay::read(&path.with_extension("meta.json"), regular_file::SMALL_FILE_BYTES)
+    else {
         return AgentMeta::default();
     };
     let Ok(meta) = serde_json::from_slice::<serde_json::Value>(&text) else {

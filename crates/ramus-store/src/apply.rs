@@ -10,7 +10,7 @@
 //! 6. Verify by the client's own rule that the session resumes where it should.
 //! 7. Write to the journal that the operation is done.
 //!
-//! Whatever fails on the way is rolled back (`take_back`). If the process is killed,
+//! Whatever fails on the way is rolled back (`rollback`). If the process is killed,
 //! the next ramus command finishes the operation or rolls it back.
 //!
 //! Other programs may write at the same time, without locks. Nothing they write is
@@ -21,35 +21,38 @@ mod own_lines;
 mod prepare;
 mod publish;
 mod recover;
+mod rollback;
 mod swap;
-mod take_back;
 #[cfg(test)]
 mod tests;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 use ramus_core::time::Time;
 
-use self::file_change::{FileChange, file_changes};
-use self::publish::Progress;
-pub use self::recover::{Recovered, Unfinished, recover, set_aside};
-pub(crate) use self::take_back::can_join;
-use self::take_back::{TakenBack, take_back};
-use crate::backup::Backup;
+use self::file_change::{PreparedChange, plan_file_changes};
+use self::publish::ApplyProgress;
+pub use self::recover::{
+    RecoveredJournal, UnfinishedOperation, recover_operations, set_aside_unfinished,
+};
+pub(crate) use self::rollback::can_join;
+use self::rollback::{Rollback, roll_back};
+use crate::backup::SessionBackup;
 use crate::disk::WriteError;
 use crate::error::PathError;
-use crate::journal::{Change, End, Journal, Operation};
-use crate::live::{is_growing, open_in};
-use crate::plan::{Content, Plan, Step, What, new_id};
+use crate::journal::{Journal, JournalStep, Operation, OperationEnd};
+use crate::plan::{NewContent, OperationKind, PlanStep, WritePlan, new_id};
 use crate::read::from_jsonl;
+use crate::real_path::real_path;
+use crate::session_in_use::{find_open_client, is_growing};
 use crate::stamp::Stamp;
-use crate::state::State;
+use crate::state_dir::StateDir;
 
 /// An operation that was carried out.
 #[derive(Clone, Debug)]
-pub struct Done {
+pub struct AppliedOperation {
     pub op: u64,
     pub backup: Option<PathBuf>,
     /// What else happened, such as lines of other programs that were carried over.
@@ -60,33 +63,33 @@ pub struct Done {
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     #[error("session {session} is open in Claude Code (process {pid})")]
-    Open { session: String, pid: u32 },
+    OpenInClient { session: String, pid: u32 },
     #[error("{} is being written to", .0.display())]
     Growing(PathBuf),
-    #[error("{} has changed since this was planned", .0.display())]
+    #[error("{} changed after the plan was made", .0.display())]
     Changed(PathBuf),
     #[error("another program has {} open", .0.display())]
     InUse(PathBuf),
-    #[error("{} lies outside of the Claude directory, behind a link", .0.display())]
-    Outside(PathBuf),
-    #[error("{} belongs to another user, so it cannot be put back exactly", .0.display())]
+    #[error("{} is outside of the Claude directory, behind a symbolic link", .0.display())]
+    OutsideClaudeDir(PathBuf),
+    #[error("{} belongs to another user, so it could not be restored exactly", .0.display())]
     NotOwner(PathBuf),
-    #[error("{} is there already", .0.display())]
+    #[error("{} already exists", .0.display())]
     Exists(PathBuf),
     #[error("operation {op} was interrupted and could not be finished: {why}")]
     Unfinished { op: u64, why: String },
     #[error("a newer ramus keeps its journal in {}", .0.display())]
-    Newer(PathBuf),
-    #[error("the new content of {} was not written; the change was taken back", .0.display())]
+    NewerJournal(PathBuf),
+    #[error("the new content of {} could not be written; the change was rolled back", .0.display())]
     NotPrepared(PathBuf),
-    #[error("the session would not go on where it should; the change was taken back")]
-    NotProven,
+    #[error("Claude Code would not resume where planned; the change was rolled back")]
+    NotVerified,
     /// It was rolled back except for what other programs changed in the meantime.
     #[error("{cause}; {}", .left.join("; "))]
-    Left { cause: Box<Self>, left: Vec<String> },
+    PartlyRolledBack { cause: Box<Self>, left: Vec<String> },
     /// Rolling it back failed too. The next command tries again.
-    #[error("{}; taking it back failed as well ({}), the next ramus command tries again", chain(.cause), chain(.error))]
-    Stuck { cause: Box<Self>, error: Box<Self> },
+    #[error("{}; rolling back failed too ({}), the next ramus command tries again", error_chain(.cause), error_chain(.error))]
+    RollbackFailed { cause: Box<Self>, error: Box<Self> },
     #[error(transparent)]
     Write(#[from] WriteError),
     #[error(transparent)]
@@ -94,37 +97,44 @@ pub enum ApplyError {
 }
 
 /// Returns an error with its causes on one line.
-fn chain(error: &dyn std::error::Error) -> String {
+fn error_chain(error: &dyn std::error::Error) -> String {
     match error.source() {
-        Some(source) => format!("{error}: {}", chain(source)),
+        Some(source) => format!("{error}: {}", error_chain(source)),
         None => error.to_string(),
     }
 }
 
 impl ApplyError {
-    fn left(cause: Self, left: String) -> Self {
-        Self::Left { cause: Box::new(cause), left: vec![left] }
+    fn partly_rolled_back(cause: Self, left: String) -> Self {
+        Self::PartlyRolledBack { cause: Box::new(cause), left: vec![left] }
     }
 
-    fn stuck(cause: Self, error: Self) -> Self {
-        Self::Stuck { cause: Box::new(cause), error: Box::new(error) }
+    fn rollback_failed(cause: Self, error: Self) -> Self {
+        Self::RollbackFailed { cause: Box::new(cause), error: Box::new(error) }
     }
 }
 
 /// Applies a plan. `force` allows it while the session is open or growing.
-pub fn apply(state: &State, plan: &Plan, force: bool, now: Time) -> Result<Done, ApplyError> {
+pub fn apply_plan(
+    state: &StateDir,
+    plan: &WritePlan,
+    force: bool,
+    now: Time,
+) -> Result<AppliedOperation, ApplyError> {
     let _lock = state.lock()?;
-    let Recovered { mut journal, mut notes, unfinished } = recover::settle(state)?;
-    not_unfinished(plan, &journal, &unfinished)?;
-    check(plan, &journal, force)?;
-    let op = journal.next(state);
-    let changes = file_changes(state, plan, op)?;
+    let RecoveredJournal { mut journal, mut notes, unfinished } = recover::recover_locked(state)?;
+    refuse_unfinished_files(plan, &journal, &unfinished)?;
+    check_preconditions(plan, &journal, force)?;
+    let op = journal.next_number(state);
+    let changes = plan_file_changes(state, plan, op)?;
     let backup = match &plan.steps[..] {
-        [Step::Append { file, .. } | Step::Cut { file, .. }, ..] => {
-            Some(Backup::keep(state, file)?)
+        [PlanStep::AppendLines { file, .. } | PlanStep::RemoveLines { file, .. }, ..] => {
+            Some(SessionBackup::save_version(state, file)?)
         }
-        [Step::Put { file, before: Some(_), .. }, ..] if plan.what == What::Restore => {
-            Some(Backup::keep(state, file)?)
+        [PlanStep::ReplaceFile { file, before: Some(_), .. }, ..]
+            if plan.what == OperationKind::Restore =>
+        {
+            Some(SessionBackup::save_version(state, file)?)
         }
         _ => None,
     };
@@ -135,7 +145,7 @@ pub fn apply(state: &State, plan: &Plan, force: bool, now: Time) -> Result<Done,
         session: plan.session.clone(),
         file: plan.file.clone(),
         words: plan.words.clone(),
-        changes: changes.iter().map(FileChange::noted).collect(),
+        changes: changes.iter().map(PreparedChange::to_journal_step).collect(),
         backup,
         undoes: plan.undoes,
         mark: new_id()[..8].to_owned(),
@@ -144,85 +154,90 @@ pub fn apply(state: &State, plan: &Plan, force: bool, now: Time) -> Result<Done,
         undone_by: None,
         version: 0,
     };
-    journal.begin(&operation)?;
-    let mut progress = Progress::default();
-    if let Err(error) = carry_out(plan, &changes, &mut journal, &mut operation, &mut progress) {
-        return Err(taken_back(state, &mut journal, &operation, &progress, error));
+    journal.write_begin(&operation)?;
+    let mut progress = ApplyProgress::default();
+    if let Err(error) = carry_out_plan(plan, &changes, &mut journal, &mut operation, &mut progress)
+    {
+        return Err(roll_back_and_report(state, &mut journal, &operation, &progress, error));
     }
     notes.extend(progress.notes);
-    if let Err(error) = journal.end(recover::done(&operation, progress.kept)) {
+    if let Err(error) = journal.write_end(recover::successful_end(&operation, progress.kept)) {
         // The changes are complete. The next command notices that and completes the journal.
-        notes
-            .push(format!("it is done, but the log could not be completed yet: {}", chain(&error)));
+        notes.push(format!(
+            "the operation is done, but the log is not complete yet: {}",
+            error_chain(&error)
+        ));
     }
-    Ok(Done { op, backup: operation.backup.map(|backup| backup.copy), notes })
+    Ok(AppliedOperation { op, backup: operation.backup.map(|backup| backup.copy), notes })
 }
 
-fn carry_out(
-    plan: &Plan,
-    changes: &[FileChange<'_>],
+fn carry_out_plan(
+    plan: &WritePlan,
+    changes: &[PreparedChange<'_>],
     journal: &mut Journal,
     operation: &mut Operation,
-    progress: &mut Progress,
+    progress: &mut ApplyProgress,
 ) -> Result<(), ApplyError> {
-    let prepared = prepare::prepare(plan, changes, operation)?;
-    journal.prepare(operation.op, prepared.clone())?;
+    let prepared = prepare::prepare_contents(plan, changes, operation)?;
+    journal.write_prepared(operation.op, prepared.clone())?;
     operation.prepared = prepared;
-    publish::publish(changes, operation, progress)?;
-    prove(plan)
+    publish::publish_changes(changes, operation, progress)?;
+    verify_resume_point(plan)
 }
 
 /// Rolls back what was done so far, and returns an error that describes the result.
-fn taken_back(
-    state: &State,
+fn roll_back_and_report(
+    state: &StateDir,
     journal: &mut Journal,
     operation: &Operation,
-    progress: &Progress,
+    progress: &ApplyProgress,
     cause: ApplyError,
 ) -> ApplyError {
-    // Where nobody knows whether lines were written, they are looked for.
+    // If it is unknown whether lines were written, search for them.
     let appended = Some(&progress.appended[..]).filter(|ranges| !ranges.is_empty());
-    let back = take_back(state, journal, operation, progress.begun, appended);
-    let ended = back.and_then(|TakenBack { left, kept }| {
-        let end = End { op: operation.op, notes: left.clone(), kept, ..End::default() };
-        journal.end(end)?;
+    let back = roll_back(state, journal, operation, progress.begun, appended);
+    let ended = back.and_then(|Rollback { left, kept }| {
+        let end =
+            OperationEnd { op: operation.op, notes: left.clone(), kept, ..OperationEnd::default() };
+        journal.write_end(end)?;
         Ok(left)
     });
     match ended {
         Ok(left) if left.is_empty() => cause,
-        Ok(left) => ApplyError::Left { cause: Box::new(cause), left },
+        Ok(left) => ApplyError::PartlyRolledBack { cause: Box::new(cause), left },
         Err(error) => {
             let bytes: u64 = progress.appended.iter().map(|range| range.end - range.start).sum();
-            let stuck = ApplyError::stuck(cause, error);
+            let stuck = ApplyError::rollback_failed(cause, error);
             if bytes == 0 {
                 return stuck;
             }
-            let words = format!("{bytes} bytes of ramus may be in {}", operation.file.display());
-            ApplyError::left(stuck, words)
+            let words =
+                format!("{bytes} bytes written by ramus may be in {}", operation.file.display());
+            ApplyError::partly_rolled_back(stuck, words)
         }
     }
 }
 
 /// Refuses files that an unfinished operation left in an unknown state.
-fn not_unfinished(
-    plan: &Plan,
+fn refuse_unfinished_files(
+    plan: &WritePlan,
     journal: &Journal,
-    unfinished: &[Unfinished],
+    unfinished: &[UnfinishedOperation],
 ) -> Result<(), ApplyError> {
-    let touched = |step: &Step| match step {
-        Step::Append { file, .. }
-        | Step::Make { file, .. }
-        | Step::Link { to: file, .. }
-        | Step::Put { file, .. }
-        | Step::Cut { file, .. }
-        | Step::Join { file, .. }
-        | Step::Move { from: file, to: None, .. }
-        | Step::Move { to: Some(file), .. } => Some(file.clone()),
-        Step::Tidy { .. } => None,
+    let touched = |step: &PlanStep| match step {
+        PlanStep::AppendLines { file, .. }
+        | PlanStep::CreateFile { file, .. }
+        | PlanStep::HardLink { to: file, .. }
+        | PlanStep::ReplaceFile { file, .. }
+        | PlanStep::RemoveLines { file, .. }
+        | PlanStep::RejoinTrashed { file, .. }
+        | PlanStep::MoveFile { from: file, to: None, .. }
+        | PlanStep::MoveFile { to: Some(file), .. } => Some(file.clone()),
+        PlanStep::RemoveEmptyDir { .. } => None,
     };
-    for Unfinished { op, why } in unfinished {
+    for UnfinishedOperation { op, why } in unfinished {
         let Some(operation) = journal.operation(*op) else { continue };
-        let is_same = |file: &PathBuf| operation.files().any(|other| other == file);
+        let is_same = |file: &PathBuf| operation.touched_files().any(|other| other == file);
         if plan.steps.iter().filter_map(touched).any(|file| is_same(&file)) {
             return Err(ApplyError::Unfinished { op: *op, why: why.clone() });
         }
@@ -231,77 +246,78 @@ fn not_unfinished(
 }
 
 /// Whether a file is a history that clients append to. A project may contain other `.jsonl` files.
-fn is_history(plan: &Plan, file: &Path) -> bool {
+fn is_history_file(plan: &WritePlan, file: &Path) -> bool {
     let is_here = match &plan.root {
         Some(root) => {
-            file.starts_with(root) || root.canonicalize().is_ok_and(|root| file.starts_with(root))
+            file.starts_with(root) || real_path(root).is_ok_and(|root| file.starts_with(root))
         }
-        None => plan.what != What::RestoreFiles,
+        None => plan.what != OperationKind::RestoreFiles,
     };
     file.extension().is_some_and(|extension| extension == "jsonl") && is_here
 }
 
 /// Checks that every file is still as it was when the plan was made.
-fn check(plan: &Plan, journal: &Journal, force: bool) -> Result<(), ApplyError> {
+fn check_preconditions(plan: &WritePlan, journal: &Journal, force: bool) -> Result<(), ApplyError> {
     // A client that has the session open repeats the title when it ends, so a title can be added any time.
-    let is_shared = plan.what == What::Rename || plan.what == What::RestoreFiles || force;
+    let is_shared =
+        plan.what == OperationKind::Rename || plan.what == OperationKind::RestoreFiles || force;
     for step in &plan.steps {
         match step {
-            Step::Append { file, before, .. } => {
-                alone(plan, file, journal, is_shared)?;
-                unchanged(file, Some(before))?;
+            PlanStep::AppendLines { file, before, .. } => {
+                require_exclusive_access(plan, file, journal, is_shared)?;
+                require_unchanged(file, Some(before))?;
             }
-            Step::Cut { file, before, .. } => {
-                alone(plan, file, journal, is_shared)?;
-                is_own(file)?;
-                unchanged(file, Some(before))?;
+            PlanStep::RemoveLines { file, before, .. } => {
+                require_exclusive_access(plan, file, journal, is_shared)?;
+                require_ownership(file)?;
+                require_unchanged(file, Some(before))?;
             }
-            Step::Put { file, before, .. } => {
-                if is_history(plan, file) && before.is_some() {
-                    alone(plan, file, journal, is_shared)?;
+            PlanStep::ReplaceFile { file, before, .. } => {
+                if is_history_file(plan, file) && before.is_some() {
+                    require_exclusive_access(plan, file, journal, is_shared)?;
                 }
                 if before.is_some() {
-                    is_own(file)?;
+                    require_ownership(file)?;
                 }
-                unchanged(file, before.as_ref())?;
+                require_unchanged(file, before.as_ref())?;
             }
-            Step::Move { from, to, before } => {
-                if is_history(plan, from) && to.is_none() {
-                    alone(plan, from, journal, is_shared)?;
+            PlanStep::MoveFile { from, to, before } => {
+                if is_history_file(plan, from) && to.is_none() {
+                    require_exclusive_access(plan, from, journal, is_shared)?;
                 }
                 if before.is_some() {
-                    unchanged(from, before.as_ref())?;
+                    require_unchanged(from, before.as_ref())?;
                 }
                 if let Some(to) = to {
-                    free(to)?;
+                    require_absent(to)?;
                 }
             }
-            Step::Join { file, .. } => {
-                alone(plan, file, journal, is_shared)?;
-                is_own(file)?;
+            PlanStep::RejoinTrashed { file, .. } => {
+                require_exclusive_access(plan, file, journal, is_shared)?;
+                require_ownership(file)?;
             }
-            Step::Make { file, content } => {
-                below_root(plan, file)?;
-                free(file)?;
-                begins(content)?;
+            PlanStep::CreateFile { file, content } => {
+                require_parent_inside(plan, file)?;
+                require_absent(file)?;
+                require_sources_unchanged(content)?;
             }
-            Step::Link { to, .. } => {
-                below_root(plan, to)?;
-                free(to)?;
+            PlanStep::HardLink { to, .. } => {
+                require_parent_inside(plan, to)?;
+                require_absent(to)?;
             }
-            Step::Tidy { .. } => {}
+            PlanStep::RemoveEmptyDir { .. } => {}
         }
     }
     Ok(())
 }
 
 /// Refuses a new file if a symbolic link on its path leads out of the Claude directory.
-fn below_root(plan: &Plan, file: &Path) -> Result<(), ApplyError> {
+fn require_parent_inside(plan: &WritePlan, file: &Path) -> Result<(), ApplyError> {
     let Some(root) = plan.root.as_deref().filter(|root| file.starts_with(root)) else {
         return Ok(());
     };
     match file.ancestors().skip(1).find(|dir| dir.symlink_metadata().is_ok()) {
-        Some(dir) if dir.starts_with(root) => inside(Some(root), dir),
+        Some(dir) if dir.starts_with(root) => require_inside(Some(root), dir),
         // The Claude directory itself is made, so there is no link in it.
         _ => Ok(()),
     }
@@ -309,7 +325,7 @@ fn below_root(plan: &Plan, file: &Path) -> Result<(), ApplyError> {
 
 /// Refuses to replace another user's file, because its owner and date could not be preserved.
 #[cfg(unix)]
-fn is_own(file: &Path) -> Result<(), ApplyError> {
+fn require_ownership(file: &Path) -> Result<(), ApplyError> {
     use std::os::unix::fs::MetadataExt;
     let Ok(meta) = fs::metadata(file) else { return Ok(()) };
     let user = rustix::process::geteuid();
@@ -319,36 +335,42 @@ fn is_own(file: &Path) -> Result<(), ApplyError> {
     }
 }
 
+/// Windows keeps the owner apart from what a user may change, and a file that cannot be replaced is reported then.
 #[cfg(not(unix))]
-fn is_own(_: &Path) -> Result<(), ApplyError> {
+fn require_ownership(_: &Path) -> Result<(), ApplyError> {
     Ok(())
 }
 
 /// Refuses a file that another program may be writing to.
-fn alone(plan: &Plan, file: &Path, journal: &Journal, is_shared: bool) -> Result<(), ApplyError> {
-    inside(plan.root.as_deref(), file)?;
+fn require_exclusive_access(
+    plan: &WritePlan,
+    file: &Path,
+    journal: &Journal,
+    is_shared: bool,
+) -> Result<(), ApplyError> {
+    require_inside(plan.root.as_deref(), file)?;
     if is_shared {
         return Ok(());
     }
-    if let Some(pid) = plan.root.as_deref().and_then(|root| open_in(root, &plan.session)) {
-        return Err(ApplyError::Open { session: plan.session.clone(), pid });
+    if let Some(pid) = plan.root.as_deref().and_then(|root| find_open_client(root, &plan.session)) {
+        return Err(ApplyError::OpenInClient { session: plan.session.clone(), pid });
     }
-    if !is_ours(journal, file) && is_growing(file) {
+    if !was_last_written_by_ramus(journal, file) && is_growing(file) {
         return Err(ApplyError::Growing(file.to_owned()));
     }
     Ok(())
 }
 
 /// Whether the last write to a file was one of our operations. Then its recent date is no reason to wait.
-fn is_ours(journal: &Journal, file: &Path) -> bool {
+fn was_last_written_by_ramus(journal: &Journal, file: &Path) -> bool {
     let Ok(len) = fs::metadata(file).map(|meta| meta.len()) else { return false };
     let left = |operation: &Operation| {
         operation.changes.iter().find_map(|change| match change {
-            Change::Append { file: at, before, text, .. } if at == file => {
+            JournalStep::Append { file: at, before, text, .. } if at == file => {
                 Some(before.len + text.len() as u64)
             }
-            Change::Cut { file: at, to, .. } if at == file => Some(*to),
-            Change::Make { file: at } | Change::Put { file: at, .. } if at == file => {
+            JournalStep::Cut { file: at, to, .. } if at == file => Some(*to),
+            JournalStep::Make { file: at } | JournalStep::Put { file: at, .. } if at == file => {
                 let made = &operation.end.as_ref()?.made;
                 made.iter().find(|(made, _)| made == file).map(|(_, stamp)| stamp.len)
             }
@@ -361,27 +383,27 @@ fn is_ours(journal: &Journal, file: &Path) -> bool {
 }
 
 /// Refuses a symbolic link that leads out of the Claude directory.
-fn inside(root: Option<&Path>, file: &Path) -> Result<(), ApplyError> {
+fn require_inside(root: Option<&Path>, file: &Path) -> Result<(), ApplyError> {
     let read = |path: &Path| {
-        path.canonicalize().map_err(|source| ApplyError::Read(PathError::new(path, source)))
+        real_path(path).map_err(|source| ApplyError::Read(PathError::new(path, source)))
     };
     let real = read(file)?;
     let is_inside = match root {
         Some(root) => real.starts_with(read(root)?),
         None => file.symlink_metadata().is_ok_and(|meta| !meta.is_symlink()),
     };
-    if is_inside { Ok(()) } else { Err(ApplyError::Outside(file.to_owned())) }
+    if is_inside { Ok(()) } else { Err(ApplyError::OutsideClaudeDir(file.to_owned())) }
 }
 
-fn unchanged(file: &Path, before: Option<&Stamp>) -> Result<(), ApplyError> {
+fn require_unchanged(file: &Path, before: Option<&Stamp>) -> Result<(), ApplyError> {
     let is_same = match before {
-        Some(before) => Stamp::at(file).is_ok_and(|now| now == *before),
+        Some(before) => Stamp::of_file(file).is_ok_and(|now| now == *before),
         None => file.symlink_metadata().is_err(),
     };
     if is_same { Ok(()) } else { Err(ApplyError::Changed(file.to_owned())) }
 }
 
-fn free(file: &Path) -> Result<(), ApplyError> {
+fn require_absent(file: &Path) -> Result<(), ApplyError> {
     match file.symlink_metadata() {
         Ok(_) => Err(ApplyError::Exists(file.to_owned())),
         Err(_) => Ok(()),
@@ -389,10 +411,10 @@ fn free(file: &Path) -> Result<(), ApplyError> {
 }
 
 /// Checks that the sources of a copy still begin with what was read.
-fn begins(content: &Content) -> Result<(), ApplyError> {
-    let Content::Lines { sources, .. } = content else { return Ok(()) };
+fn require_sources_unchanged(content: &NewContent) -> Result<(), ApplyError> {
+    let NewContent::Lines { sources, .. } = content else { return Ok(()) };
     for (path, stamp) in sources {
-        if !stamp.begins(path).map_err(|source| PathError::new(path, source))? {
+        if !stamp.is_prefix_of(path).map_err(|source| PathError::new(path, source))? {
             return Err(ApplyError::Changed(path.clone()));
         }
     }
@@ -400,13 +422,13 @@ fn begins(content: &Content) -> Result<(), ApplyError> {
 }
 
 /// Reads the session again and checks that the client would resume at the planned message (R11).
-fn prove(plan: &Plan) -> Result<(), ApplyError> {
+fn verify_resume_point(plan: &WritePlan) -> Result<(), ApplyError> {
     let Some(wanted) = plan.resume else { return Ok(()) };
-    let history = from_jsonl(&plan.file, Rule::Client)?;
+    let history = from_jsonl(&plan.file, ResumeRule::Client)?;
     let point = history.branches.resume.map(|resume| resume.point);
-    if point.and_then(|point| history.session.record(point).name) == Some(wanted) {
+    if point.and_then(|point| history.session.record(point).uuid) == Some(wanted) {
         Ok(())
     } else {
-        Err(ApplyError::NotProven)
+        Err(ApplyError::NotVerified)
     }
 }

@@ -2,22 +2,22 @@
 
 use std::path::PathBuf;
 
-use ramus_core::retention::{Due, Retention};
+use ramus_core::retention::{DueDeletions, Retention};
 use ramus_core::time::Time;
 
-use crate::place::{FileRole, HistoryFile, Place, cleanup_period};
-use crate::survey::to_time;
+use crate::claude_dir::{ClaudeDirs, FileRole, HistoryFile, read_cleanup_period};
+use crate::survey::time_from_system;
 
 /// The retention settings of each Claude directory.
 #[derive(Clone, Debug)]
-pub struct Cleanup {
+pub struct CleanupSchedule {
     roots: Vec<(PathBuf, Retention)>,
 }
 
-impl Cleanup {
+impl CleanupSchedule {
     /// Reads the settings of the Claude directories.
-    pub fn of(place: &Place) -> Self {
-        let retention = |root: &PathBuf| match cleanup_period(root) {
+    pub fn read_settings(place: &ClaudeDirs) -> Self {
+        let retention = |root: &PathBuf| match read_cleanup_period(root) {
             Some(days) => Retention { days, from_settings: true },
             None => Retention::DEFAULT,
         };
@@ -25,27 +25,31 @@ impl Cleanup {
     }
 
     /// Returns how long the client keeps a file.
-    pub fn retention(&self, file: &HistoryFile) -> Retention {
+    pub fn retention_of(&self, file: &HistoryFile) -> Retention {
         let own = self.roots.iter().find(|(root, _)| file.path.starts_with(root));
         own.or(self.roots.first()).map_or(Retention::DEFAULT, |(_, retention)| *retention)
     }
 
     /// Returns when the client deletes a file, if it is not changed before.
-    pub fn end(&self, file: &HistoryFile) -> Time {
-        self.retention(file).end(to_time(file.modified))
+    pub fn deletion_time(&self, file: &HistoryFile) -> Time {
+        self.retention_of(file).deletion_time(time_from_system(file.modified))
     }
 
     /// Counts the files that are overdue or due soon. Other files below a session's directory are deleted
     /// with their session and not counted.
-    pub fn due<'a>(&self, files: impl IntoIterator<Item = &'a HistoryFile>, now: Time) -> Due {
+    pub fn count_due<'a>(
+        &self,
+        files: impl IntoIterator<Item = &'a HistoryFile>,
+        now: Time,
+    ) -> DueDeletions {
         let first = self.roots.first().map_or(Retention::DEFAULT, |(_, retention)| *retention);
-        let mut due = Due::new(first);
-        // An archived file is gone already.
+        let mut due = DueDeletions::new(first);
+        // An archived file is already deleted.
         for file in files.into_iter().filter(|file| !file.archived) {
             match file.role {
-                FileRole::Session => due.add(self.end(file), false, file.bytes, now),
+                FileRole::Session => due.add_file(self.deletion_time(file), false, file.bytes, now),
                 FileRole::FlatAgent | FileRole::NestedAgent { .. } => {
-                    due.add(self.end(file), true, file.bytes, now);
+                    due.add_file(self.deletion_time(file), true, file.bytes, now);
                 }
                 FileRole::Journal { .. } => {}
             }
@@ -64,10 +68,11 @@ mod tests {
 
     #[test]
     fn overdue_files_and_agents_are_counted() {
-        let home = testkit::Home::new();
+        let home = testkit::TestHome::new();
         let old = |name: &str, days: u32| {
-            home.session(name, "a user hello\nb < a assistant hi");
-            let file = File::options().write(true).open(home.claude().join("projects").join(name));
+            home.write_session(name, "a user hello\nb < a assistant hi");
+            let file =
+                File::options().write(true).open(home.claude_dir().join("projects").join(name));
             file.unwrap().set_modified(SystemTime::now() - DAY * days).unwrap();
         };
         let id = "0a1b2c3d-0000-4000-8000-00000000000";
@@ -77,15 +82,17 @@ mod tests {
         old("-p/agent-1111111.jsonl", 40);
         old(&format!("-p/{id}1/subagents/agent-2222222.jsonl"), 26);
         let due = || {
-            let place = Place::open(vec![home.claude()]).unwrap();
-            let projects = place.projects().projects;
+            let place = ClaudeDirs::open(vec![home.claude_dir()]).unwrap();
+            let projects = place.list_projects().projects;
             let files = projects.iter().flat_map(|project| &project.files);
-            Cleanup::of(&place).due(files, to_time(SystemTime::now()))
+            CleanupSchedule::read_settings(&place)
+                .count_due(files, time_from_system(SystemTime::now()))
         };
         let found = due();
         assert_eq!((found.sessions, found.agents, found.overdue), (2, 2, 2));
         assert_eq!(found.retention, Retention::DEFAULT);
-        fs::write(home.claude().join("settings.json"), r#"{"cleanupPeriodDays": 365}"#).unwrap();
+        fs::write(home.claude_dir().join("settings.json"), r#"{"cleanupPeriodDays": 365}"#)
+            .unwrap();
         let kept = due();
         assert_eq!(kept.retention, Retention { days: 365, from_settings: true });
         assert!(kept.is_empty());

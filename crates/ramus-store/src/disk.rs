@@ -4,7 +4,7 @@
 //! these calls, make any of them fail, or let another program write just before any of them.
 //!
 //! No call here destroys bytes that ramus did not write: nothing truncates, and every rename either
-//! fails if its target exists ([`move_new`]) or keeps both files ([`exchange`]). Only [`remove`] deletes,
+//! fails if its target exists ([`move_without_replacing`]) or keeps both files ([`exchange_files`]). Only [`remove_file`] deletes,
 //! and its callers first prove that the file is ours.
 
 #[cfg(test)]
@@ -17,7 +17,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::error::PathError;
-use crate::regular;
+use crate::file_mode::set_file_mode;
+use crate::private_access::{create_private_dir, make_new_files_private};
+use crate::regular_file;
 use crate::stamp::Stamp;
 
 /// A write that failed.
@@ -35,12 +37,12 @@ impl WriteError {
     }
 }
 
-pub(crate) type Written<T> = Result<T, WriteError>;
+pub(crate) type WriteResult<T> = Result<T, WriteError>;
 
 /// Opens an existing file for appending. It is never created.
-pub(crate) fn open_to_append(path: &Path) -> Written<File> {
-    let open = || regular::open_with(OpenOptions::new().read(true).append(true), path);
-    fault::step().and_then(|()| open()).map_err(|source| WriteError::new(path, source))
+pub(crate) fn open_to_append(path: &Path) -> WriteResult<File> {
+    let open = || regular_file::open_with_options(OpenOptions::new().read(true).append(true), path);
+    fault::inject_fault().and_then(|()| open()).map_err(|source| WriteError::new(path, source))
 }
 
 /// Opens a regular file for reading. Links are not followed, and a pipe does not block.
@@ -53,21 +55,24 @@ pub(crate) fn open_regular(path: &Path) -> Result<File, PathError> {
             let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
             std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits() as i32);
         }
+        // FILE_FLAG_OPEN_REPARSE_POINT: a link is opened itself, and is no regular file.
+        #[cfg(windows)]
+        std::os::windows::fs::OpenOptionsExt::custom_flags(&mut options, 0x0020_0000);
         let file = options.open(path)?;
         match file.metadata()?.is_file() {
             true => Ok(file),
             false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
         }
     };
-    fault::step().and_then(|()| open()).map_err(|source| PathError::new(path, source))
+    fault::inject_fault().and_then(|()| open()).map_err(|source| PathError::new(path, source))
 }
 
 /// Returns the length and hash of a regular file.
-pub(crate) fn stamp(path: &Path) -> Result<Stamp, PathError> {
+pub(crate) fn stamp_file(path: &Path) -> Result<Stamp, PathError> {
     let file = open_regular(path)?;
     let read = || {
         let len = file.metadata()?.len();
-        Stamp::of(&file, len)
+        Stamp::of_prefix(&file, len)
     };
     read().map_err(|source| PathError::new(path, source))
 }
@@ -80,11 +85,15 @@ pub(crate) fn read_len(path: &Path) -> Result<u64, PathError> {
 
 /// Reads a regular file from an offset to its end.
 pub(crate) fn read_from(path: &Path, from: u64) -> Result<Vec<u8>, PathError> {
-    read_open(path, &open_regular(path)?, from)
+    read_open_file(path, &open_regular(path)?, from)
 }
 
 /// Reads an open file from an offset to its end.
-pub(crate) fn read_open(path: &Path, mut file: &File, from: u64) -> Result<Vec<u8>, PathError> {
+pub(crate) fn read_open_file(
+    path: &Path,
+    mut file: &File,
+    from: u64,
+) -> Result<Vec<u8>, PathError> {
     let mut bytes = Vec::new();
     let read = file.seek(io::SeekFrom::Start(from)).and_then(|_| file.read_to_end(&mut bytes));
     read.map(|_| bytes).map_err(|source| PathError::new(path, source))
@@ -93,8 +102,8 @@ pub(crate) fn read_open(path: &Path, mut file: &File, from: u64) -> Result<Vec<u
 /// Whether a path exists: a file, a directory, or even a broken link.
 ///
 /// If it cannot be determined, that is an error, not a "no".
-pub(crate) fn exists(path: &Path) -> Result<bool, PathError> {
-    match fault::step().and_then(|()| path.symlink_metadata()) {
+pub(crate) fn path_exists(path: &Path) -> Result<bool, PathError> {
+    match fault::inject_fault().and_then(|()| path.symlink_metadata()) {
         Ok(_) => Ok(true),
         Err(error) if is_missing(&error) => Ok(false),
         Err(source) => Err(PathError::new(path, source)),
@@ -107,20 +116,18 @@ pub(crate) fn is_missing(error: &io::Error) -> bool {
 }
 
 /// Creates a new file that only its owner can access.
-pub(crate) fn create(path: &Path) -> Written<File> {
+pub(crate) fn create_file(path: &Path) -> WriteResult<File> {
     let open = || {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(path)
+        make_new_files_private(&mut options).open(path)
     };
-    fault::step().and_then(|()| open()).map_err(|source| WriteError::new(path, source))
+    fault::inject_fault().and_then(|()| open()).map_err(|source| WriteError::new(path, source))
 }
 
 /// Writes all bytes, in one call if the system allows.
-pub(crate) fn write(path: &Path, mut file: &File, bytes: &[u8]) -> Written<()> {
-    fault::write(file, bytes)
+pub(crate) fn write_bytes(path: &Path, mut file: &File, bytes: &[u8]) -> WriteResult<()> {
+    fault::write_partly(file, bytes)
         .and_then(|()| file.write_all(bytes))
         .map_err(|source| WriteError::new(path, source))
 }
@@ -130,14 +137,14 @@ pub(crate) fn write(path: &Path, mut file: &File, bytes: &[u8]) -> Written<()> {
 /// Usually that is one range. Others may write between two calls when the system takes only a part
 /// at a time; `ranges` is right after an error as well. It is empty where the system does not say
 /// where the bytes went: then they have to be looked for.
-pub(crate) fn append(
+pub(crate) fn append_bytes(
     path: &Path,
     mut file: &File,
     mut bytes: &[u8],
     ranges: &mut Vec<Range<u64>>,
-) -> Written<()> {
+) -> WriteResult<()> {
     let error = |source| WriteError::new(path, source);
-    let (part, broken) = fault::append(bytes.len());
+    let (part, broken) = fault::append_partly(bytes.len());
     bytes = &bytes[..part];
     while !bytes.is_empty() {
         let written = match file.write(bytes) {
@@ -157,17 +164,17 @@ pub(crate) fn append(
 }
 
 /// Waits until a file's bytes are on the disk.
-pub(crate) fn sync(path: &Path, file: &File) -> Written<()> {
+pub(crate) fn sync_file(path: &Path, file: &File) -> WriteResult<()> {
     // Tests simulate the power cut, so waiting for the disk would only slow them down.
     let wait = || if cfg!(test) { Ok(()) } else { file.sync_all() };
-    fault::step().and_then(|()| wait()).map_err(|source| WriteError::new(path, source))
+    fault::inject_fault().and_then(|()| wait()).map_err(|source| WriteError::new(path, source))
 }
 
 /// Waits until the directory entries next to a file are on the disk.
-pub(crate) fn sync_dir_of(path: &Path) -> Written<()> {
+pub(crate) fn sync_parent_dir(path: &Path) -> WriteResult<()> {
     let Some(dir) = path.parent() else { return Ok(()) };
-    let synced = fault::step()
-        .and_then(|()| File::open(dir))
+    let synced = fault::inject_fault()
+        .and_then(|()| open_dir_to_sync(dir))
         .and_then(|dir| if cfg!(test) { Ok(()) } else { dir.sync_all() });
     match synced {
         // Some file systems cannot sync directories, and a missing directory has nothing to sync.
@@ -176,27 +183,49 @@ pub(crate) fn sync_dir_of(path: &Path) -> Written<()> {
     }
 }
 
+#[cfg(unix)]
+fn open_dir_to_sync(dir: &Path) -> io::Result<File> {
+    File::open(dir)
+}
+
+/// Windows opens directories only for those who ask for it, and syncs only what could be written to.
+#[cfg(windows)]
+fn open_dir_to_sync(dir: &Path) -> io::Result<File> {
+    const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+    let mut options = OpenOptions::new();
+    options.write(true);
+    std::os::windows::fs::OpenOptionsExt::custom_flags(&mut options, FILE_FLAG_BACKUP_SEMANTICS);
+    options.open(dir)
+}
+
 /// Sets the time of the last change.
-pub(crate) fn set_modified(path: &Path, file: &File, time: SystemTime) -> Written<()> {
-    fault::step()
+pub(crate) fn set_modified(path: &Path, file: &File, time: SystemTime) -> WriteResult<()> {
+    fault::inject_fault()
         .and_then(|()| file.set_modified(time))
         .map_err(|source| WriteError::new(path, source))
 }
 
-/// Sets who may read and write a file.
+/// Sets the mode of a file.
 pub(crate) fn set_permissions(
     path: &Path,
     file: &File,
     permissions: fs::Permissions,
-) -> Written<()> {
-    fault::step()
+) -> WriteResult<()> {
+    fault::inject_fault()
         .and_then(|()| file.set_permissions(permissions))
+        .map_err(|source| WriteError::new(path, source))
+}
+
+/// Sets the mode of a file, where there are modes.
+pub(crate) fn set_mode(path: &Path, file: &File, mode: u32) -> WriteResult<()> {
+    fault::inject_fault()
+        .and_then(|()| set_file_mode(file, mode))
         .map_err(|source| WriteError::new(path, source))
 }
 
 /// Gives a new file the owner and group of another.
 #[cfg(unix)]
-pub(crate) fn set_owner(path: &Path, file: &File, like: &fs::Metadata) -> Written<()> {
+pub(crate) fn set_owner(path: &Path, file: &File, like: &fs::Metadata) -> WriteResult<()> {
     use std::os::unix::fs::MetadataExt;
     let own = || {
         let now = file.metadata()?;
@@ -205,43 +234,44 @@ pub(crate) fn set_owner(path: &Path, file: &File, like: &fs::Metadata) -> Writte
         }
         std::os::unix::fs::fchown(file, Some(like.uid()), Some(like.gid()))
     };
-    fault::step().and_then(|()| own()).map_err(|source| WriteError::new(path, source))
+    fault::inject_fault().and_then(|()| own()).map_err(|source| WriteError::new(path, source))
 }
 
+/// On Windows a new file belongs to whoever creates it.
 #[cfg(not(unix))]
-pub(crate) fn set_owner(_: &Path, _: &File, _: &fs::Metadata) -> Written<()> {
+pub(crate) fn set_owner(_: &Path, _: &File, _: &fs::Metadata) -> WriteResult<()> {
     Ok(())
 }
 
 /// Exchanges two files in one step, so that both names always lead to a file.
 ///
 /// `Unsupported`: the operating system or the file system cannot do it.
-pub(crate) fn exchange(a: &Path, b: &Path) -> Written<()> {
-    fault::step()
+pub(crate) fn exchange_files(a: &Path, b: &Path) -> WriteResult<()> {
+    fault::inject_fault()
         .and_then(|()| fault::crosses(a, b))
-        .and_then(|()| fault::rename_flags())
-        .and_then(|()| swap_names(a, b))
+        .and_then(|()| fault::check_rename_flags())
+        .and_then(|()| exchange_names(a, b))
         .map_err(|source| WriteError::new(b, source))
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-fn swap_names(a: &Path, b: &Path) -> io::Result<()> {
+fn exchange_names(a: &Path, b: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
-    supported(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE))
+    check_supported(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE))
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-fn swap_names(_: &Path, _: &Path) -> io::Result<()> {
+fn exchange_names(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Moves a file or directory to a path that does not exist, or fails with `AlreadyExists`.
-pub(crate) fn move_new(from: &Path, to: &Path) -> Written<()> {
+pub(crate) fn move_without_replacing(from: &Path, to: &Path) -> WriteResult<()> {
     let rename = || {
         fault::crosses(from, to)?;
-        fault::rename_flags().and_then(|()| rename_new(from, to))
+        fault::check_rename_flags().and_then(|()| rename_without_replacing(from, to))
     };
-    let moved = fault::step().and_then(|()| match rename() {
+    let moved = fault::inject_fault().and_then(|()| match rename() {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => link_and_remove(from, to),
         moved => moved,
     });
@@ -249,19 +279,19 @@ pub(crate) fn move_new(from: &Path, to: &Path) -> Written<()> {
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
-    supported(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE))
+    check_supported(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE))
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-fn rename_new(_: &Path, _: &Path) -> io::Result<()> {
+fn rename_without_replacing(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Separates "not supported here" from other failures.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-fn supported(renamed: rustix::io::Result<()>) -> io::Result<()> {
+fn check_supported(renamed: rustix::io::Result<()>) -> io::Result<()> {
     use rustix::io::Errno;
     match renamed {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
@@ -288,23 +318,23 @@ fn link_and_remove(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Creates a hard link.
-pub(crate) fn link(from: &Path, to: &Path) -> Written<()> {
-    fault::step()
+pub(crate) fn hard_link(from: &Path, to: &Path) -> WriteResult<()> {
+    fault::inject_fault()
         .and_then(|()| fs::hard_link(from, to))
         .map_err(|source| WriteError::new(to, source))
 }
 
 /// Removes a file of ours. It is no error if it does not exist.
-pub(crate) fn remove(path: &Path) -> Written<()> {
-    match fault::step().and_then(|()| fs::remove_file(path)) {
+pub(crate) fn remove_file(path: &Path) -> WriteResult<()> {
+    match fault::inject_fault().and_then(|()| fs::remove_file(path)) {
         Err(error) if is_missing(&error) => Ok(()),
         removed => removed.map_err(|source| WriteError::new(path, source)),
     }
 }
 
 /// Removes a directory that we created, if it is empty.
-pub(crate) fn remove_empty_dir(path: &Path) -> Written<()> {
-    match fault::step().and_then(|()| fs::remove_dir(path)) {
+pub(crate) fn remove_empty_dir(path: &Path) -> WriteResult<()> {
+    match fault::inject_fault().and_then(|()| fs::remove_dir(path)) {
         Err(error) if is_missing(&error) => Ok(()),
         // Another program uses it by now.
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
@@ -313,13 +343,10 @@ pub(crate) fn remove_empty_dir(path: &Path) -> Written<()> {
 }
 
 /// Creates a directory and its parents, accessible only to their owner.
-pub(crate) fn create_dirs(path: &Path) -> Written<()> {
+pub(crate) fn create_dirs(path: &Path) -> WriteResult<()> {
     let missing = missing_dirs(path).map_err(|error| WriteError::new(&error.path, error.source))?;
     for dir in missing.into_iter().rev() {
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        match fault::step().and_then(|()| builder.create(dir)) {
+        match fault::inject_fault().and_then(|()| create_private_dir(dir)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.map_err(|source| WriteError::new(dir, source))?,
         }
@@ -331,7 +358,7 @@ pub(crate) fn create_dirs(path: &Path) -> Written<()> {
 pub(crate) fn missing_dirs(path: &Path) -> Result<Vec<&Path>, PathError> {
     let mut missing = Vec::new();
     for dir in path.ancestors().filter(|dir| !dir.as_os_str().is_empty()) {
-        if exists(dir)? {
+        if path_exists(dir)? {
             break;
         }
         missing.push(dir);
@@ -349,19 +376,19 @@ mod fault {
         Ok(())
     }
 
-    pub(super) fn step() -> io::Result<()> {
+    pub(super) fn inject_fault() -> io::Result<()> {
         Ok(())
     }
 
-    pub(super) fn rename_flags() -> io::Result<()> {
+    pub(super) fn check_rename_flags() -> io::Result<()> {
         Ok(())
     }
 
-    pub(super) fn write(_: &File, _: &[u8]) -> io::Result<()> {
+    pub(super) fn write_partly(_: &File, _: &[u8]) -> io::Result<()> {
         Ok(())
     }
 
-    pub(super) fn append(len: usize) -> (usize, Option<io::Error>) {
+    pub(super) fn append_partly(len: usize) -> (usize, Option<io::Error>) {
         (len, None)
     }
 }

@@ -19,7 +19,8 @@ impl PathError {
         Self { verb: "read", path: path.to_owned(), source }
     }
 
-    pub(crate) fn writing(path: &Path, source: io::Error) -> Self {
+    /// A path that could not be written.
+    pub fn on_write(path: &Path, source: io::Error) -> Self {
         Self { verb: "write", ..Self::new(path, source) }
     }
 }

@@ -14,23 +14,23 @@ use std::path::{Component, Path, PathBuf};
 use rayon::prelude::*;
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::live::is_alive;
-use crate::regular;
-use crate::spare;
+use crate::buffer_pool;
+use crate::regular_file;
+use crate::session_in_use::is_process_alive;
 
 /// The file that marks a directory as an export.
-pub const MARKER: &str = ".ramus-export";
+pub const MARKER_FILE: &str = ".ramus-export";
 
 /// The write buffer size. Larger pieces are written directly, without a copy.
-const BUFFER: usize = 32 * 1024;
+const WRITE_BUFFER_BYTES: usize = 32 * 1024;
 /// Buffers up to this size stay in memory.
-const IN_MEMORY: usize = 16 * 1024 * 1024;
+const MAX_MEMORY_BYTES: usize = 16 * 1024 * 1024;
 
 /// Why nothing, or not everything, was written.
 #[derive(Debug, thiserror::Error)]
-pub enum ExportError {
-    #[error("{} holds files that are not an export of ramus", .0.display())]
-    Foreign(PathBuf),
+pub enum ExportDirError {
+    #[error("{} contains files that are not from a ramus export", .0.display())]
+    NotAnExport(PathBuf),
     #[error("cannot write {}", .path.display())]
     Write {
         path: PathBuf,
@@ -41,7 +41,7 @@ pub enum ExportError {
 
 /// A directory that exports go to.
 #[derive(Debug)]
-pub struct Folder {
+pub struct ExportDir {
     pub dir: PathBuf,
     /// The files that an earlier export wrote.
     earlier: BTreeSet<String>,
@@ -53,26 +53,27 @@ pub struct Folder {
 const PARTIAL: &str = ".ramus-partial-";
 
 /// Whether a directory has the incomplete files of an export that was killed.
-fn is_left(path: &Path) -> bool {
+fn is_abandoned_partial(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let pid = name.strip_prefix(PARTIAL).and_then(|rest| rest.split('-').next()?.parse().ok());
-    pid.is_some_and(|pid| !is_alive(pid))
+    pid.is_some_and(|pid| !is_process_alive(pid))
 }
 
 /// The first line of the marker. The written files follow.
-const MARK: &str = "This directory was written by `ramus export`.\n";
+const MARKER_HEADER: &str = "This directory was written by `ramus export`.\n";
 
-impl Folder {
+impl ExportDir {
     /// Opens a directory that is new, empty or an earlier export. `force` allows any other.
-    pub fn open(dir: &Path, force: bool) -> Result<Self, ExportError> {
-        let error = |source| ExportError::Write { path: dir.to_owned(), source };
+    pub fn open(dir: &Path, force: bool) -> Result<Self, ExportDirError> {
+        let error = |source| ExportDirError::Write { path: dir.to_owned(), source };
         fs::create_dir_all(dir).map_err(error)?;
         let entries = fs::read_dir(dir).map_err(error)?;
         let left: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        let (left, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|path| is_left(path));
-        let is_ours = others.is_empty() || dir.join(MARKER).is_file();
+        let (left, others): (Vec<_>, Vec<_>) =
+            left.into_iter().partition(|path| is_abandoned_partial(path));
+        let is_ours = others.is_empty() || dir.join(MARKER_FILE).is_file();
         if !is_ours && !force {
-            return Err(ExportError::Foreign(dir.to_owned()));
+            return Err(ExportDirError::NotAnExport(dir.to_owned()));
         }
         for left in left {
             // Another process may remove it at the same time.
@@ -81,34 +82,39 @@ impl Folder {
         let prefix = format!("{PARTIAL}{}-", std::process::id());
         let partial = tempfile::Builder::new().prefix(&prefix).tempdir_in(dir).map_err(error)?;
         let mut folder = Self { dir: dir.to_owned(), earlier: BTreeSet::new(), partial };
-        if let Ok(marker) = regular::read(&dir.join(MARKER), regular::SMALL) {
+        if let Ok(marker) =
+            regular_file::read_limited(&dir.join(MARKER_FILE), regular_file::SMALL_FILE_BYTES)
+        {
             let marker = String::from_utf8_lossy(&marker);
-            let names = marker.lines().skip(1).filter(|name| is_below(name));
+            let names = marker.lines().skip(1).filter(|name| stays_below(name));
             folder.earlier = names.map(str::to_owned).collect();
         }
         Ok(folder)
     }
 
     /// Marks the directory as an export and lists the files that will be written, before they are.
-    pub fn claim<'n>(&'n self, names: impl Iterator<Item = &'n str>) -> Result<(), ExportError> {
+    pub fn claim_files<'n>(
+        &'n self,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<(), ExportDirError> {
         let names = names.chain(self.earlier.iter().map(String::as_str));
-        self.mark(&names.collect())
+        self.write_marker(&names.collect())
     }
 
     /// Keeps the files of an earlier export. Used when something could not be read this time.
-    pub fn keep_earlier(&self, names: &BTreeSet<&str>) -> Result<(), ExportError> {
-        self.claim(names.iter().copied())
+    pub fn keep_earlier_files(&self, names: &BTreeSet<&str>) -> Result<(), ExportDirError> {
+        self.claim_files(names.iter().copied())
     }
 
     /// Removes the files that an earlier export wrote and this one did not. Returns their number.
-    pub fn settle(&self, names: &BTreeSet<&str>) -> Result<usize, ExportError> {
+    pub fn remove_stale_files(&self, names: &BTreeSet<&str>) -> Result<usize, ExportDirError> {
         let mut removed = 0;
         for name in self.earlier.iter().filter(|name| !names.contains(name.as_str())) {
             let path = self.dir.join(name);
             if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
                 continue;
             }
-            fs::remove_file(&path).map_err(|source| self.error(&path, source))?;
+            fs::remove_file(&path).map_err(|source| self.write_error(&path, source))?;
             removed += 1;
             // A directory that is not empty stays.
             let dirs = Path::new(name).ancestors().skip(1);
@@ -116,73 +122,73 @@ impl Folder {
                 let _ = fs::remove_dir(self.dir.join(dir));
             }
         }
-        self.mark(names).map(|()| removed)
+        self.write_marker(names).map(|()| removed)
     }
 
-    fn mark(&self, names: &BTreeSet<&str>) -> Result<(), ExportError> {
-        let mut text = MARK.to_owned();
+    fn write_marker(&self, names: &BTreeSet<&str>) -> Result<(), ExportDirError> {
+        let mut text = MARKER_HEADER.to_owned();
         for name in names {
             text.push_str(name);
             text.push('\n');
         }
-        self.write(MARKER, text.as_bytes())
+        self.write_file(MARKER_FILE, text.as_bytes())
     }
 
     /// Writes a complete file.
-    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), ExportError> {
+    pub fn write_file(&self, name: &str, bytes: &[u8]) -> Result<(), ExportDirError> {
         let path = self.dir.join(name);
         let write = || {
-            let mut file = self.temporary()?;
+            let mut file = self.new_temporary()?;
             file.write_all(bytes)?;
-            give_name(file, &path)
+            persist_as(file, &path)
         };
-        write().map_err(|source| self.error(&path, source))
+        write().map_err(|source| self.write_error(&path, source))
     }
 
     /// Returns a buffer for output that is produced before its file is written.
-    pub fn draft(&self) -> Draft {
-        Draft::new(&self.dir)
+    pub fn new_spool(&self) -> SpoolBuffer {
+        SpoolBuffer::new(&self.dir)
     }
 
     /// Writes a file in pieces, which `fill` produces. The file gets its name once it is complete.
     /// Returns its size.
-    pub fn fill<E: From<ExportError>>(
+    pub fn write_streamed<E: From<ExportDirError>>(
         &self,
         name: &str,
         fill: impl FnOnce(&mut dyn Write) -> Result<(), E>,
     ) -> Result<u64, E> {
         let path = self.dir.join(name);
-        let error = |source| E::from(self.error(&path, source));
-        let file = self.temporary().map_err(error)?;
-        let file = BufWriter::with_capacity(BUFFER, file);
-        let mut out = Counted { file, length: 0, problem: None };
+        let error = |source| E::from(self.write_error(&path, source));
+        let file = self.new_temporary().map_err(error)?;
+        let file = BufWriter::with_capacity(WRITE_BUFFER_BYTES, file);
+        let mut out = CountingWriter { file, length: 0, problem: None };
         let filled = fill(&mut out);
         if let Some(problem) = out.problem {
             return Err(error(problem));
         }
         filled?;
         let file = out.file.into_inner().map_err(|broken| error(broken.into_error()))?;
-        give_name(file, &path).map_err(error)?;
+        persist_as(file, &path).map_err(error)?;
         Ok(out.length)
     }
 
-    fn temporary(&self) -> io::Result<NamedTempFile> {
+    fn new_temporary(&self) -> io::Result<NamedTempFile> {
         NamedTempFile::new_in(self.partial.path())
     }
 
-    fn error(&self, path: &Path, source: io::Error) -> ExportError {
-        ExportError::Write { path: path.to_owned(), source }
+    fn write_error(&self, path: &Path, source: io::Error) -> ExportDirError {
+        ExportDirError::Write { path: path.to_owned(), source }
     }
 }
 
 /// Whether a relative path stays inside its directory.
-fn is_below(name: &str) -> bool {
+fn stays_below(name: &str) -> bool {
     !name.is_empty()
         && Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
 /// Gives a complete file its name, replacing the file of an earlier export.
-fn give_name(file: NamedTempFile, path: &Path) -> io::Result<()> {
+fn persist_as(file: NamedTempFile, path: &Path) -> io::Result<()> {
     let Err(failed) = file.persist(path) else { return Ok(()) };
     // The directory usually exists, so it is created only after a failure.
     if failed.error.kind() != io::ErrorKind::NotFound {
@@ -195,13 +201,13 @@ fn give_name(file: NamedTempFile, path: &Path) -> io::Result<()> {
 }
 
 /// Counts the bytes that are written to a file, and keeps the first error.
-struct Counted {
+struct CountingWriter {
     file: BufWriter<NamedTempFile>,
     length: u64,
     problem: Option<io::Error>,
 }
 
-impl Write for Counted {
+impl Write for CountingWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write(bytes).inspect(|written| self.length += *written as u64);
         written.map_err(|problem| {
@@ -218,14 +224,15 @@ impl Write for Counted {
 
 /// A buffer for parts of documents. It moves from memory to a temporary file when it gets large.
 #[derive(Debug)]
-pub struct Draft {
+pub struct SpoolBuffer {
     dir: PathBuf,
     length: u64,
+    max_memory: usize,
     memory: Vec<u8>,
     spilled: Option<BufWriter<fs::File>>,
 }
 
-impl Write for Draft {
+impl Write for SpoolBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if let Some(file) = &mut self.spilled {
             file.write_all(bytes)?;
@@ -234,7 +241,7 @@ impl Write for Draft {
         }
         self.length += bytes.len() as u64;
         self.memory.extend_from_slice(bytes);
-        if self.memory.len() > IN_MEMORY {
+        if self.memory.len() > self.max_memory {
             let mut file = BufWriter::new(tempfile::tempfile_in(&self.dir)?);
             file.write_all(&std::mem::take(&mut self.memory))?;
             self.spilled = Some(file);
@@ -247,16 +254,33 @@ impl Write for Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for SpoolBuffer {
     fn drop(&mut self) {
-        spare::give(std::mem::take(&mut self.memory));
+        buffer_pool::return_buffer(std::mem::take(&mut self.memory));
     }
 }
 
-impl Draft {
+impl SpoolBuffer {
     /// Makes an empty buffer. If it gets large, it moves to an unnamed file in `dir`.
     pub fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), length: 0, memory: spare::take(0), spilled: None }
+        Self {
+            dir: dir.to_owned(),
+            length: 0,
+            max_memory: MAX_MEMORY_BYTES,
+            memory: buffer_pool::take_buffer(0),
+            spilled: None,
+        }
+    }
+
+    /// Keeps at most so many bytes in memory.
+    pub fn with_max_memory(mut self, max_memory: usize) -> Self {
+        self.max_memory = max_memory;
+        self
+    }
+
+    /// Makes another empty buffer that moves to the same directory.
+    pub fn new_beside(&self) -> Self {
+        Self::new(&self.dir)
     }
 
     /// Returns how much was written so far.
@@ -285,7 +309,7 @@ impl Draft {
 }
 
 /// Processes all items in parallel. The results are in the order of the items.
-pub fn each<T: Sync, R: Send>(items: &[T], work: &(dyn Fn(&T) -> R + Sync)) -> Vec<R> {
+pub fn map_in_parallel<T: Sync, R: Send>(items: &[T], work: &(dyn Fn(&T) -> R + Sync)) -> Vec<R> {
     items.par_iter().with_max_len(1).map(work).collect()
 }
 
@@ -299,21 +323,21 @@ mod tests {
 
     #[test]
     fn only_what_an_earlier_export_wrote_is_removed() {
-        let home = testkit::Home::new();
+        let home = testkit::TestHome::new();
         let dir = home.path().join("out");
-        let folder = Folder::open(&dir, false).unwrap();
-        folder.write("a/old.md", b"old").unwrap();
-        folder.write("kept.md", b"kept").unwrap();
-        assert_eq!(folder.settle(&names(&["a/old.md", "kept.md"])).unwrap(), 0);
+        let folder = ExportDir::open(&dir, false).unwrap();
+        folder.write_file("a/old.md", b"old").unwrap();
+        folder.write_file("kept.md", b"kept").unwrap();
+        assert_eq!(folder.remove_stale_files(&names(&["a/old.md", "kept.md"])).unwrap(), 0);
         drop(folder);
         fs::write(dir.join("mine.txt"), "mine").unwrap();
         // A name that leads elsewhere was never written by us.
         let outside = home.path().join("outside");
         fs::write(&outside, "outside").unwrap();
-        let marker = fs::read_to_string(dir.join(MARKER)).unwrap() + "../outside\n";
-        fs::write(dir.join(MARKER), marker).unwrap();
-        let folder = Folder::open(&dir, false).unwrap();
-        assert_eq!(folder.settle(&names(&["kept.md"])).unwrap(), 1);
+        let marker = fs::read_to_string(dir.join(MARKER_FILE)).unwrap() + "../outside\n";
+        fs::write(dir.join(MARKER_FILE), marker).unwrap();
+        let folder = ExportDir::open(&dir, false).unwrap();
+        assert_eq!(folder.remove_stale_files(&names(&["kept.md"])).unwrap(), 1);
         assert!(!dir.join("a").exists(), "an empty directory goes, too");
         for path in [dir.join("kept.md"), dir.join("mine.txt"), outside] {
             assert!(path.exists(), "{}", path.display());
@@ -322,25 +346,25 @@ mod tests {
 
     #[test]
     fn a_directory_of_somebody_else_is_refused() {
-        let home = testkit::Home::new();
+        let home = testkit::TestHome::new();
         let dir = home.path().join("out");
         fs::create_dir(&dir).unwrap();
         fs::write(dir.join("mine.txt"), "mine").unwrap();
-        assert!(matches!(Folder::open(&dir, false), Err(ExportError::Foreign(_))));
+        assert!(matches!(ExportDir::open(&dir, false), Err(ExportDirError::NotAnExport(_))));
         assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "nothing was written");
-        assert!(Folder::open(&dir, true).is_ok());
+        assert!(ExportDir::open(&dir, true).is_ok());
     }
 
     #[test]
     fn a_file_that_could_not_be_filled_is_not_there() {
-        let home = testkit::Home::new();
-        let folder = Folder::open(&home.path().join("out"), false).unwrap();
-        let failed = folder.fill::<ExportError>("a.md", |out| {
+        let home = testkit::TestHome::new();
+        let folder = ExportDir::open(&home.path().join("out"), false).unwrap();
+        let failed = folder.write_streamed::<ExportDirError>("a.md", |out| {
             out.write_all(b"half").unwrap();
-            Err(ExportError::Foreign(PathBuf::new()))
+            Err(ExportDirError::NotAnExport(PathBuf::new()))
         });
         assert!(failed.is_err() && !folder.dir.join("a.md").exists());
-        let length = folder.fill::<ExportError>("a.md", |out| {
+        let length = folder.write_streamed::<ExportDirError>("a.md", |out| {
             out.write_all(b"whole").unwrap();
             Ok(())
         });
@@ -353,9 +377,9 @@ mod tests {
 
     #[test]
     fn a_draft_gives_any_part_back_in_memory_and_on_disk() {
-        let home = testkit::Home::new();
-        let mut draft = Draft::new(home.path());
-        let part = vec![b'x'; IN_MEMORY / 2];
+        let home = testkit::TestHome::new();
+        let mut draft = SpoolBuffer::new(home.path());
+        let part = vec![b'x'; MAX_MEMORY_BYTES / 2];
         for (n, spills) in [(0, false), (1, false), (2, true), (3, true)] {
             draft.write_all(&part).unwrap();
             draft.write_all(&[n]).unwrap();

@@ -5,55 +5,56 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use ramus_core::files::{Backup, Backups};
-use ramus_core::session::Facts;
+use ramus_core::files::{BackupReader, BackupRef};
+use ramus_core::session::SessionFacts;
 
+use crate::claude_dir::{HistoryFile, containing_claude_dir, file_history_dir};
 use crate::disk::is_missing;
 use crate::error::PathError;
 use crate::overlay::{self, Look};
-use crate::place::{HistoryFile, claude_dir, file_history};
-use crate::trace::Part;
+use crate::trace::LinkedPathPart;
 
 /// Larger backups are not loaded into memory. They can still be copied.
-const HELD: u64 = 64 * 1024 * 1024;
+const MAX_BACKUP_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The backups of the sessions that a path runs through.
 #[derive(Debug, Default)]
 pub struct FileHistory {
     /// For each part of the path: the directories that may contain its backups, its own first.
     dirs: Vec<Vec<PathBuf>>,
-    /// The first backup that could not be looked at: it may be there all the same.
+    /// The first backup that could not be examined; it may still exist.
     problem: RefCell<Option<PathError>>,
 }
 
 impl FileHistory {
     /// Finds the backup directories of each part. `roots` are the Claude directories, for session files
     /// outside of them.
-    pub fn open(roots: &[PathBuf], parts: &[Part]) -> Self {
-        let dirs = |part: &Part| backup_dirs(roots, &part.file, part.history.session.facts());
+    pub fn open(roots: &[PathBuf], parts: &[LinkedPathPart]) -> Self {
+        let dirs =
+            |part: &LinkedPathPart| backup_dirs(roots, &part.file, part.history.session.facts());
         Self { dirs: parts.iter().map(dirs).collect(), problem: RefCell::default() }
     }
 
     /// Returns the path of a backup. `None`: it does not exist, or its name does not look like one of the
     /// client's. A transcript must not make us open other files.
-    pub fn path(&self, backup: &Backup) -> Option<PathBuf> {
-        self.find(backup).map(|(path, _)| path)
+    pub fn backup_path(&self, backup: &BackupRef) -> Option<PathBuf> {
+        self.find_backup(backup).map(|(path, _)| path)
     }
 
     /// Returns the permissions that the file had.
-    pub fn mode(&self, backup: &Backup) -> Option<u32> {
-        self.find(backup).and_then(|(_, look)| look.mode)
+    pub fn backup_mode(&self, backup: &BackupRef) -> Option<u32> {
+        self.find_backup(backup).and_then(|(_, look)| look.mode)
     }
 
     /// Copies a backup of any size.
-    pub fn copy(&self, backup: &Backup, out: &mut dyn Write) -> Result<u64, PathError> {
-        let path = self.path(backup).unwrap_or_else(|| PathBuf::from(&backup.name));
+    pub fn copy_backup(&self, backup: &BackupRef, out: &mut dyn Write) -> Result<u64, PathError> {
+        let path = self.backup_path(backup).unwrap_or_else(|| PathBuf::from(&backup.name));
         let error = |source| PathError::new(&path, source);
         let mut file = overlay::open(&path).map_err(error)?;
         io::copy(&mut file, out).map_err(error)
     }
 
-    /// Returns why a backup could not be looked at, if that happened to one.
+    /// Returns why a backup could not be examined, if that happened.
     pub(crate) fn take_problem(&self) -> Option<PathError> {
         self.problem.take()
     }
@@ -62,7 +63,7 @@ impl FileHistory {
         self.problem.borrow_mut().get_or_insert_with(|| PathError::new(path, source));
     }
 
-    fn find(&self, backup: &Backup) -> Option<(PathBuf, Look)> {
+    fn find_backup(&self, backup: &BackupRef) -> Option<(PathBuf, Look)> {
         if !is_backup_name(&backup.name) {
             return None;
         }
@@ -78,18 +79,19 @@ impl FileHistory {
     }
 }
 
-impl Backups for FileHistory {
-    fn size(&mut self, backup: &Backup) -> Option<u64> {
-        self.find(backup).map(|(_, look)| look.bytes)
+impl BackupReader for FileHistory {
+    fn backup_size(&mut self, backup: &BackupRef) -> Option<u64> {
+        self.find_backup(backup).map(|(_, look)| look.bytes)
     }
 
-    fn read(&mut self, backup: &Backup) -> Option<Vec<u8>> {
-        let (path, look) = self.find(backup)?;
-        if look.bytes > HELD {
+    fn read_backup(&mut self, backup: &BackupRef) -> Option<Vec<u8>> {
+        let (path, look) = self.find_backup(backup)?;
+        if look.bytes > MAX_BACKUP_BYTES {
             return None;
         }
         let mut bytes = Vec::with_capacity(look.bytes as usize);
-        let read = overlay::open(&path).and_then(|file| file.take(HELD).read_to_end(&mut bytes));
+        let read = overlay::open(&path)
+            .and_then(|file| file.take(MAX_BACKUP_BYTES).read_to_end(&mut bytes));
         match read {
             Ok(_) => Some(bytes),
             Err(error) => {
@@ -101,15 +103,21 @@ impl Backups for FileHistory {
 }
 
 /// Returns the directories that may contain the backups of a session, its own first.
-pub(crate) fn backup_dirs(roots: &[PathBuf], file: &HistoryFile, facts: &Facts) -> Vec<PathBuf> {
+pub(crate) fn backup_dirs(
+    roots: &[PathBuf],
+    file: &HistoryFile,
+    facts: &SessionFacts,
+) -> Vec<PathBuf> {
     // A fork copies its backups, but copies made by older clients may lack them.
     let forked = facts.forked_from.iter().map(|(session, _)| &**session);
     let named = facts.session_ids.iter().map(|id| &**id);
     let ids: Vec<&str> = std::iter::once(&*file.id).chain(forked).chain(named).collect();
-    let own = claude_dir(&file.path).map(Path::to_owned);
+    let own = containing_claude_dir(&file.path).map(Path::to_owned);
     let roots: Vec<PathBuf> = own.into_iter().chain(roots.iter().cloned()).collect();
-    let mut dirs: Vec<PathBuf> =
-        roots.iter().flat_map(|root| ids.iter().filter_map(|id| file_history(root, id))).collect();
+    let mut dirs: Vec<PathBuf> = roots
+        .iter()
+        .flat_map(|root| ids.iter().filter_map(|id| file_history_dir(root, id)))
+        .collect();
     let mut seen = Vec::new();
     dirs.retain(|dir| {
         !seen.contains(dir) && {
@@ -117,7 +125,7 @@ pub(crate) fn backup_dirs(roots: &[PathBuf], file: &HistoryFile, facts: &Facts) 
             true
         }
     });
-    // What cannot be looked at stays: then looking for a backup in it fails.
+    // Keep what cannot be examined, so that a later lookup fails with the reason.
     dirs.retain(|dir| match fs::symlink_metadata(dir) {
         Ok(meta) => meta.is_dir(),
         Err(error) => !is_missing(&error) || overlay::is_real_dir(dir),

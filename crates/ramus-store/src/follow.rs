@@ -11,31 +11,31 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
+use crate::claude_dir::HistoryFile;
 use crate::error::PathError;
-use crate::place::HistoryFile;
 
-mod known;
+mod followed_files;
 
-mod tracked;
+mod tracked_file;
 
-mod events;
+mod fs_watcher;
 
-mod past;
+mod earlier_lines;
 
 #[cfg(test)]
 mod tests;
 
-use events::{Dirty, Events, Signal};
-use known::Known;
-pub use past::{first_lines, line_at, lines_before};
+pub use earlier_lines::{first_lines, line_at, lines_before};
+use followed_files::FollowedFiles;
+use fs_watcher::{ChangeSignal, DirtyPaths, FsWatcher};
 
 /// Something that happened to a history file.
 #[derive(Debug)]
-pub enum Change {
+pub enum FollowEvent {
     /// A file exists. Its content before `at` was there before following began and is not sent.
     Found { file: HistoryFile, at: u64 },
     /// Complete lines were appended.
-    Grew { file: HistoryFile, lines: Lines },
+    Grew { file: HistoryFile, lines: FollowedLines },
     /// It was truncated or replaced: what was read of it is no longer valid. Its new content
     /// follows as growth from zero.
     Rewritten { file: HistoryFile },
@@ -53,26 +53,26 @@ pub enum Change {
 
 /// Complete lines of a file, with their newlines.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Lines {
+pub struct FollowedLines {
     /// Offset of the first byte in the file.
     pub at: u64,
     pub bytes: Vec<u8>,
 }
 
-impl Lines {
+impl FollowedLines {
     /// Returns the offset after the last byte.
     pub fn end(&self) -> u64 {
         self.at + self.bytes.len() as u64
     }
 
     /// Returns what is new after an offset that was read already. `None`: bytes between are missing.
-    pub fn beyond(&self, have: u64) -> Option<&[u8]> {
+    pub fn bytes_after(&self, have: u64) -> Option<&[u8]> {
         let known = have.checked_sub(self.at)?;
         Some(self.bytes.get(known as usize..).unwrap_or_default())
     }
 }
 
-impl std::fmt::Debug for Lines {
+impl std::fmt::Debug for FollowedLines {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}..{} {:?}", self.at, self.end(), String::from_utf8_lossy(&self.bytes))
     }
@@ -81,13 +81,13 @@ impl std::fmt::Debug for Lines {
 /// How to follow.
 #[derive(Clone, Debug, Default)]
 pub struct FollowConfig {
-    pub how: How,
-    pub start: Start,
+    pub mode: WatchMode,
+    pub start: FollowStart,
 }
 
 /// How changes are noticed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum How {
+pub enum WatchMode {
     /// The system reports them. Where it cannot, like [`Poll`](Self::Poll) every half second.
     #[default]
     Events,
@@ -97,7 +97,7 @@ pub enum How {
 
 /// Which lines of existing files are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Start {
+pub enum FollowStart {
     /// All of them: loading is following from zero.
     Beginning,
     /// Only those that are completed from now on.
@@ -106,84 +106,84 @@ pub enum Start {
 }
 
 /// How often files are checked if the system does not report changes.
-const POLL: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// How often they are checked even if it does, in case it missed something.
-const SWEEP: Duration = Duration::from_secs(2);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(2);
 /// Checking all files may take at most one part in this of the time.
-const SHARE: u32 = 20;
+const SWEEP_COST_SHARE: u32 = 20;
 /// How many events can wait for their reader before following pauses.
-const WAITING: usize = 64;
+const QUEUE_LENGTH: usize = 64;
 
 /// The events, as an iterator. Following ends when this is dropped.
 #[derive(Debug)]
-pub struct Changes {
-    receiver: Option<Receiver<Change>>,
-    signal: Arc<Signal>,
+pub struct FollowEvents {
+    receiver: Option<Receiver<FollowEvent>>,
+    signal: Arc<ChangeSignal>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Follows all history files below Claude directories, which need not exist yet.
 ///
-/// Existing files are reported first, then [`Change::Ready`], then what happens to them and
+/// Existing files are reported first, then [`FollowEvent::Ready`], then what happens to them and
 /// to new ones. Each line is sent once, when its newline is there. The cost of an append does
 /// not depend on the size of the file.
 ///
 /// ```
 /// use ramus_core::session::Session;
-/// use ramus_store::follow::{Change, FollowConfig, Start, follow};
+/// use ramus_store::follow::{FollowEvent, FollowConfig, FollowStart, follow_files};
 ///
-/// # let home = testkit::Home::new();
-/// # home.session("-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000.jsonl", "a user hello\nb < a assistant hi");
-/// # let claude_dir = home.claude();
+/// # let home = testkit::TestHome::new();
+/// # home.write_session("-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000.jsonl", "a user hello\nb < a assistant hi");
+/// # let claude_dir = home.claude_dir();
 /// let mut session = Session::default();
-/// for change in follow(vec![claude_dir], &FollowConfig { start: Start::Beginning, ..FollowConfig::default() })? {
+/// for change in follow_files(vec![claude_dir], &FollowConfig { start: FollowStart::Beginning, ..FollowConfig::default() })? {
 ///     match change {
-///         Change::Grew { lines, .. } => session.push(&lines.bytes),
-///         Change::Ready => break,
+///         FollowEvent::Grew { lines, .. } => session.push(&lines.bytes),
+///         FollowEvent::Ready => break,
 ///         _ => {}
 ///     }
 /// }
 /// assert_eq!(session.records().len(), 2);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub fn follow(roots: Vec<PathBuf>, config: &FollowConfig) -> io::Result<Changes> {
-    let signal = Arc::new(Signal::default());
-    let (sender, receiver) = sync_channel(WAITING);
-    let known = Known::new(roots.clone(), config.start);
+pub fn follow_files(roots: Vec<PathBuf>, config: &FollowConfig) -> io::Result<FollowEvents> {
+    let signal = Arc::new(ChangeSignal::default());
+    let (sender, receiver) = sync_channel(QUEUE_LENGTH);
+    let known = FollowedFiles::new(roots.clone(), config.start);
     let thread = thread::Builder::new().name("follow".to_owned()).spawn({
-        let (signal, how) = (Arc::clone(&signal), config.how);
-        move || run(roots, known, how, &signal, &sender)
+        let (signal, how) = (Arc::clone(&signal), config.mode);
+        move || run_follower(roots, known, how, &signal, &sender)
     })?;
-    Ok(Changes { receiver: Some(receiver), signal, thread: Some(thread) })
+    Ok(FollowEvents { receiver: Some(receiver), signal, thread: Some(thread) })
 }
 
-impl Changes {
+impl FollowEvents {
     /// Waits for the next change; `None`: following has ended.
-    pub fn recv(&self) -> Option<Change> {
+    pub fn recv(&self) -> Option<FollowEvent> {
         self.receiver.as_ref()?.recv().ok()
     }
 
     /// Waits for the next change, but not for ever.
-    pub fn recv_timeout(&self, timeout: Duration) -> Result<Change, RecvTimeoutError> {
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<FollowEvent, RecvTimeoutError> {
         let receiver = self.receiver.as_ref().ok_or(RecvTimeoutError::Disconnected)?;
         receiver.recv_timeout(timeout)
     }
 
     /// Returns the next change if there is one.
-    pub fn try_recv(&self) -> Result<Change, TryRecvError> {
+    pub fn try_recv(&self) -> Result<FollowEvent, TryRecvError> {
         self.receiver.as_ref().ok_or(TryRecvError::Disconnected)?.try_recv()
     }
 }
 
-impl Iterator for Changes {
-    type Item = Change;
+impl Iterator for FollowEvents {
+    type Item = FollowEvent;
 
-    fn next(&mut self) -> Option<Change> {
+    fn next(&mut self) -> Option<FollowEvent> {
         self.recv()
     }
 }
 
-impl Drop for Changes {
+impl Drop for FollowEvents {
     fn drop(&mut self) {
         // The receiver first, so that a thread that is blocked on sending continues.
         self.receiver = None;
@@ -195,32 +195,34 @@ impl Drop for Changes {
     }
 }
 
-fn run(
+fn run_follower(
     roots: Vec<PathBuf>,
-    mut known: Known,
-    how: How,
-    signal: &Arc<Signal>,
-    sender: &SyncSender<Change>,
+    mut known: FollowedFiles,
+    how: WatchMode,
+    signal: &Arc<ChangeSignal>,
+    sender: &SyncSender<FollowEvent>,
 ) {
     let mut tell = |change| sender.send(change).is_ok();
     let (mut events, mut pause) = match how {
-        How::Poll(pause) => (None, pause),
-        How::Events => match Events::new(roots, signal) {
-            Ok(events) => (Some(events), SWEEP),
-            Err(error) if tell(Change::Polling { why: error.to_string() }) => (None, POLL),
+        WatchMode::Poll(pause) => (None, pause),
+        WatchMode::Events => match FsWatcher::new(roots, signal) {
+            Ok(events) => (Some(events), SWEEP_INTERVAL),
+            Err(error) if tell(FollowEvent::Polling { why: error.to_string() }) => {
+                (None, POLL_INTERVAL)
+            }
             Err(_) => return,
         },
     };
-    let mut dirty = Dirty::everything();
+    let mut dirty = DirtyPaths::all_dirty();
     let mut next_sweep = Instant::now();
     let mut started = false;
     loop {
         if let Some(watching) = &mut events {
-            match watching.arm() {
+            match watching.update_watches() {
                 Ok(moved) => dirty.all |= moved,
                 Err(error) => {
-                    (events, pause, dirty.all) = (None, POLL, true);
-                    if !tell(Change::Polling { why: error.to_string() }) {
+                    (events, pause, dirty.all) = (None, POLL_INTERVAL, true);
+                    if !tell(FollowEvent::Polling { why: error.to_string() }) {
                         return;
                     }
                 }
@@ -228,20 +230,20 @@ fn run(
         }
         let swept = dirty.all;
         let before = Instant::now();
-        if !known.settle(&dirty, &mut tell) || !(started || tell(Change::Ready)) {
+        if !known.process_dirty(&dirty, &mut tell) || !(started || tell(FollowEvent::Ready)) {
             return;
         }
         started = true;
         if swept {
-            next_sweep = Instant::now() + pause.max(before.elapsed() * SHARE);
+            next_sweep = Instant::now() + pause.max(before.elapsed() * SWEEP_COST_SHARE);
         }
-        dirty = match signal.wait(next_sweep) {
+        dirty = match signal.wait_until(next_sweep) {
             Some(dirty) => dirty,
             None => return,
         };
         if let Some(why) = signal.take_failure() {
-            (events, pause, dirty.all) = (None, POLL, true);
-            if !tell(Change::Polling { why }) {
+            (events, pause, dirty.all) = (None, POLL_INTERVAL, true);
+            if !tell(FollowEvent::Polling { why }) {
                 return;
             }
         }

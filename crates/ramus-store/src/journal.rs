@@ -9,22 +9,22 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::backup::Backup;
-use crate::disk::{self, WriteError, Written};
+use crate::backup::SessionBackup;
+use crate::disk::{self, WriteError, WriteResult};
 use crate::error::PathError;
-use crate::plan::{Moment, What};
-use crate::regular;
+use crate::plan::{FileTime, OperationKind};
+use crate::regular_file;
 use crate::stamp::Stamp;
-use crate::state::State;
+use crate::state_dir::StateDir;
 
 /// A larger file is not a journal of ours.
-const LARGEST: u64 = 256 * 1024 * 1024;
+const MAX_JOURNAL_BYTES: u64 = 256 * 1024 * 1024;
 
 /// The format of the lines. Higher numbers come from a newer ramus.
 ///
 /// Version 2 records what will be written (`prepared`) before anything changes, and where replaced
 /// files go. Lines of version 1 can still be read.
-const VERSION: u32 = 2;
+const JOURNAL_VERSION: u32 = 2;
 
 /// All operations, oldest first.
 #[derive(Debug, Default)]
@@ -42,24 +42,24 @@ pub struct Journal {
 pub struct Operation {
     pub op: u64,
     pub at: String,
-    pub what: What,
+    pub what: OperationKind,
     pub session: String,
     pub file: PathBuf,
     pub words: String,
     #[serde(rename = "deeds")]
-    pub changes: Vec<Change>,
+    pub changes: Vec<JournalStep>,
     /// The session as it was before the operation.
-    pub backup: Option<Backup>,
+    pub backup: Option<SessionBackup>,
     pub undoes: Option<u64>,
     /// A random part of the temporary file names, so that they are unique.
     #[serde(default)]
     pub mark: String,
-    /// New contents in temporary files; see [`Prepared`].
+    /// New contents in temporary files; see [`PreparedFile`].
     #[serde(skip)]
-    pub prepared: Vec<Prepared>,
+    pub prepared: Vec<PreparedFile>,
     /// How it ended. `None`: the process was killed first.
     #[serde(skip)]
-    pub end: Option<End>,
+    pub end: Option<OperationEnd>,
     #[serde(skip)]
     pub undone_by: Option<u64>,
     /// The version of the line it was read from.
@@ -70,12 +70,12 @@ pub struct Operation {
 /// One step of an operation: what it does to one file, with what is needed to reverse it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "do")]
-pub enum Change {
+pub enum JournalStep {
     Append {
         file: PathBuf,
         before: Stamp,
         text: String,
-        modified: Moment,
+        modified: FileTime,
     },
     Make {
         file: PathBuf,
@@ -125,9 +125,9 @@ pub enum Change {
     },
 }
 
-impl Change {
+impl JournalStep {
     /// Returns where the old file may go, preferred path first. Empty: no file is replaced or moved.
-    pub(crate) fn places(&self) -> Vec<&Path> {
+    pub(crate) fn trash_paths(&self) -> Vec<&Path> {
         match self {
             Self::Put { saved: Some(saved), near, .. }
             | Self::Join { saved, near, .. }
@@ -148,7 +148,7 @@ impl Change {
 ///
 /// After a crash, its inode and stamp tell our file from those of other programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Prepared {
+pub struct PreparedFile {
     /// The index of the step it is for.
     pub change: usize,
     pub beside: PathBuf,
@@ -162,7 +162,7 @@ pub struct Prepared {
 
 /// A replaced or moved file in the trash, which another program may still have open for writing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct TrashedFile {
     /// Where it was.
     pub file: PathBuf,
     /// Where it is.
@@ -176,13 +176,13 @@ pub struct Kept {
 
 /// How an operation ended.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct End {
+pub struct OperationEnd {
     pub op: u64,
     pub done: bool,
     /// The new files, as they were written.
     pub made: Vec<(PathBuf, Stamp)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kept: Vec<Kept>,
+    pub kept: Vec<TrashedFile>,
     /// Further remarks, such as what could not be rolled back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -192,14 +192,14 @@ pub struct End {
 }
 
 #[derive(Default, Serialize, Deserialize)]
-struct Line {
+struct JournalLine {
     v: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     begin: Option<Operation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    prepared: Option<(u64, Vec<Prepared>)>,
+    prepared: Option<(u64, Vec<PreparedFile>)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    end: Option<End>,
+    end: Option<OperationEnd>,
     /// A file in the trash was checked again: how much has been carried over. `None`: it is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     looked: Option<(u64, PathBuf, Option<Stamp>)>,
@@ -207,9 +207,9 @@ struct Line {
 
 impl Journal {
     /// Reads the journal. It is empty before the first operation.
-    pub fn read(state: &State) -> Result<Self, PathError> {
-        let path = state.journal();
-        let bytes = match regular::read(&path, LARGEST) {
+    pub fn read(state: &StateDir) -> Result<Self, PathError> {
+        let path = state.journal_path();
+        let bytes = match regular_file::read_limited(&path, MAX_JOURNAL_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(source) => return Err(PathError::new(&path, source)),
@@ -228,11 +228,12 @@ impl Journal {
             v: u32,
         }
         let Ok(Form { v }) = serde_json::from_slice(line) else { return };
-        if v > VERSION {
+        if v > JOURNAL_VERSION {
             self.is_newer = true;
             return;
         }
-        let Ok(Line { begin, prepared, end, looked, .. }) = serde_json::from_slice(line) else {
+        let Ok(JournalLine { begin, prepared, end, looked, .. }) = serde_json::from_slice(line)
+        else {
             return;
         };
         // A number identifies one operation. A second one with the same number is ignored.
@@ -245,14 +246,14 @@ impl Journal {
             operation.prepared.extend(prepared);
         }
         if let Some(end) = end {
-            self.settle(end);
+            self.record_end(end);
         }
         if let Some((op, at, known)) = looked {
-            self.note_look(op, &at, known);
+            self.record_trashed(op, &at, known);
         }
     }
 
-    fn settle(&mut self, end: End) {
+    fn record_end(&mut self, end: OperationEnd) {
         let Some(ended) = self.operation_mut(end.op) else { return };
         let undoes = ended.undoes.filter(|_| end.done);
         let op = end.op;
@@ -262,7 +263,7 @@ impl Journal {
         }
     }
 
-    fn note_look(&mut self, op: u64, at: &Path, known: Option<Stamp>) {
+    fn record_trashed(&mut self, op: u64, at: &Path, known: Option<Stamp>) {
         let Some(end) = self.operation_mut(op).and_then(|operation| operation.end.as_mut()) else {
             return;
         };
@@ -284,9 +285,9 @@ impl Journal {
     /// Returns the number of the next operation.
     ///
     /// It is above every number in the trash as well, because the journal may have been lost.
-    pub(crate) fn next(&self, state: &State) -> u64 {
+    pub(crate) fn next_number(&self, state: &StateDir) -> u64 {
         let told = self.operations.iter().map(|operation| operation.op).max().unwrap_or(0);
-        told.max(state.last_kept()) + 1
+        told.max(state.last_trashed_operation()) + 1
     }
 
     /// Returns an operation by its number.
@@ -298,52 +299,67 @@ impl Journal {
         self.operations.iter_mut().find(|operation| operation.op == op)
     }
 
-    pub(crate) fn begin(&mut self, operation: &Operation) -> Written<()> {
-        self.add(Line { begin: Some(operation.clone()), ..Line::default() })?;
-        self.operations.push(Operation { version: VERSION, ..operation.clone() });
+    pub(crate) fn write_begin(&mut self, operation: &Operation) -> WriteResult<()> {
+        self.append_line(JournalLine { begin: Some(operation.clone()), ..JournalLine::default() })?;
+        self.operations.push(Operation { version: JOURNAL_VERSION, ..operation.clone() });
         Ok(())
     }
 
     /// Records new contents, before the first of them gets its final name.
-    pub(crate) fn prepare(&mut self, op: u64, prepared: Vec<Prepared>) -> Written<()> {
+    pub(crate) fn write_prepared(
+        &mut self,
+        op: u64,
+        prepared: Vec<PreparedFile>,
+    ) -> WriteResult<()> {
         if prepared.is_empty() {
             return Ok(());
         }
-        self.add(Line { prepared: Some((op, prepared.clone())), ..Line::default() })?;
+        self.append_line(JournalLine {
+            prepared: Some((op, prepared.clone())),
+            ..JournalLine::default()
+        })?;
         if let Some(operation) = self.operation_mut(op) {
             operation.prepared.extend(prepared);
         }
         Ok(())
     }
 
-    pub(crate) fn end(&mut self, end: End) -> Written<()> {
-        self.add(Line { end: Some(end.clone()), ..Line::default() })?;
-        self.settle(end);
+    pub(crate) fn write_end(&mut self, end: OperationEnd) -> WriteResult<()> {
+        self.append_line(JournalLine { end: Some(end.clone()), ..JournalLine::default() })?;
+        self.record_end(end);
         Ok(())
     }
 
     /// Records how much of a file in the trash has been carried over. `None`: it was removed.
-    pub(crate) fn looked(&mut self, op: u64, at: &Path, known: Option<Stamp>) -> Written<()> {
-        self.add(Line { looked: Some((op, at.to_owned(), known.clone())), ..Line::default() })?;
-        self.note_look(op, at, known);
+    pub(crate) fn write_trashed(
+        &mut self,
+        op: u64,
+        at: &Path,
+        known: Option<Stamp>,
+    ) -> WriteResult<()> {
+        self.append_line(JournalLine {
+            looked: Some((op, at.to_owned(), known.clone())),
+            ..JournalLine::default()
+        })?;
+        self.record_trashed(op, at, known);
         Ok(())
     }
 
-    fn add(&mut self, line: Line) -> Written<()> {
+    fn append_line(&mut self, line: JournalLine) -> WriteResult<()> {
         let error = |source| WriteError::new(&self.path, source);
         let mut bytes = if self.is_torn { vec![b'\n'] } else { Vec::new() };
-        let line = Line { v: VERSION, ..line };
+        let line = JournalLine { v: JOURNAL_VERSION, ..line };
         serde_json::to_writer(&mut bytes, &line).map_err(|source| error(source.into()))?;
         bytes.push(b'\n');
         let is_new = !self.path.exists();
         let file =
-            if is_new { disk::create(&self.path)? } else { disk::open_to_append(&self.path)? };
+            if is_new { disk::create_file(&self.path)? } else { disk::open_to_append(&self.path)? };
         // If this write is cut off, the next line must begin on a new line.
         self.is_torn = true;
-        disk::write(&self.path, &file, &bytes)?;
-        disk::sync(&self.path, &file)?;
+        disk::write_bytes(&self.path, &file, &bytes)?;
+        disk::sync_file(&self.path, &file)?;
         if is_new {
-            disk::sync_dir_of(&self.path)?;
+            disk::sync_parent_dir(&self.path)?;
         }
         self.is_torn = false;
         Ok(())
@@ -351,27 +367,38 @@ impl Journal {
 }
 
 impl Operation {
+    /// Returns what became of it, in a few words.
+    pub fn state_text(&self) -> String {
+        match (&self.end, self.undone_by) {
+            (Some(end), Some(by)) if end.done => format!("undone by {by}"),
+            (Some(end), None) if end.done => "done".to_owned(),
+            (Some(end), _) if end.set_aside => "given up".to_owned(),
+            (Some(_), _) => "not done".to_owned(),
+            (None, _) => "unfinished".to_owned(),
+        }
+    }
+
     /// Whether it completed successfully.
     pub fn is_done(&self) -> bool {
         self.end.as_ref().is_some_and(|end| end.done)
     }
 
     /// Returns the prepared content of a step, the latest if there are several.
-    pub(crate) fn prepared_for(&self, change: usize) -> Option<&Prepared> {
+    pub(crate) fn prepared_for(&self, change: usize) -> Option<&PreparedFile> {
         self.prepared.iter().rev().find(|prepared| prepared.change == change)
     }
 
     /// Returns the files that it changes.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn touched_files(&self) -> impl Iterator<Item = &Path> {
         self.changes.iter().map(|change| match change {
-            Change::Append { file, .. }
-            | Change::Make { file }
-            | Change::Put { file, .. }
-            | Change::Cut { file, .. }
-            | Change::Join { file, .. }
-            | Change::Tidy { dir: file }
-            | Change::MakeDir { dir: file } => &**file,
-            Change::Move { from, .. } => &**from,
+            JournalStep::Append { file, .. }
+            | JournalStep::Make { file }
+            | JournalStep::Put { file, .. }
+            | JournalStep::Cut { file, .. }
+            | JournalStep::Join { file, .. }
+            | JournalStep::Tidy { dir: file }
+            | JournalStep::MakeDir { dir: file } => &**file,
+            JournalStep::Move { from, .. } => &**from,
         })
     }
 }
@@ -384,14 +411,14 @@ mod tests {
 
     /// A stamp as it is written.
     fn stamp() -> String {
-        serde_json::to_string(&crate::stamp::Stamper::default().stamp()).unwrap()
+        serde_json::to_string(&crate::stamp::StampHasher::default().finish()).unwrap()
     }
 
-    fn journal(lines: &str) -> (testkit::Home, State, Journal) {
-        let home = testkit::Home::new();
-        let state = State::new(home.path().join("state"));
-        fs::create_dir_all(state.dir()).unwrap();
-        fs::write(state.journal(), lines.replace("STAMP", &stamp())).unwrap();
+    fn journal(lines: &str) -> (testkit::TestHome, StateDir, Journal) {
+        let home = testkit::TestHome::new();
+        let state = StateDir::new(home.path().join("state"));
+        fs::create_dir_all(state.path()).unwrap();
+        fs::write(state.journal_path(), lines.replace("STAMP", &stamp())).unwrap();
         let journal = Journal::read(&state).unwrap();
         (home, state, journal)
     }
@@ -408,32 +435,32 @@ mod tests {
         let lines = [BEGIN_1, END_1, BEGIN_2, PREPARED_2, END_2, LOOKED_2].join("\n") + "\n";
         let (_home, state, journal) = journal(&lines);
         let [one, two] = &journal.operations[..] else { panic!("{:?}", journal.operations) };
-        assert_eq!((one.version, one.what, one.undone_by), (1, What::Goto, Some(2)));
-        assert_eq!((two.version, two.what, two.undoes), (2, What::Undo, Some(1)));
+        assert_eq!((one.version, one.what, one.undone_by), (1, OperationKind::Goto, Some(2)));
+        assert_eq!((two.version, two.what, two.undoes), (2, OperationKind::Undo, Some(1)));
         assert!(matches!(
             &one.changes[..],
             [
-                Change::Append { modified: Moment(1, 2), .. },
-                Change::Cut { to: 3, .. },
-                Change::Put { before: None, saved: None, carries: false, .. },
-                Change::Move { before: None, .. },
+                JournalStep::Append { modified: FileTime(1, 2), .. },
+                JournalStep::Cut { to: 3, .. },
+                JournalStep::Put { before: None, saved: None, carries: false, .. },
+                JournalStep::Move { before: None, .. },
             ]
         ));
         assert!(matches!(
             &two.changes[..],
             [
-                Change::Put { carries: true, before: Some(_), .. },
-                Change::Join { .. },
-                Change::MakeDir { .. },
-                Change::Make { .. },
-                Change::Tidy { .. },
+                JournalStep::Put { carries: true, before: Some(_), .. },
+                JournalStep::Join { .. },
+                JournalStep::MakeDir { .. },
+                JournalStep::Make { .. },
+                JournalStep::Tidy { .. },
             ]
         ));
-        assert_eq!(two.changes[0].places().len(), 2);
+        assert_eq!(two.changes[0].trash_paths().len(), 2);
         assert_eq!(two.prepared_for(0).unwrap().inode, 7);
         assert_eq!(two.prepared_for(1), None);
         assert!(two.end.as_ref().unwrap().kept.is_empty(), "it was looked at for the last time");
-        assert_eq!(journal.next(&state), 3);
+        assert_eq!(journal.next_number(&state), 3);
         assert!(journal.is_writable());
     }
 
@@ -441,8 +468,8 @@ mod tests {
     fn what_is_written_is_what_is_read() {
         let (_home, state, mut journal) = journal(&[BEGIN_1, END_1, BEGIN_2, ""].join("\n"));
         let operation = Operation { op: 3, ..journal.operations[1].clone() };
-        journal.begin(&operation).unwrap();
-        journal.end(End { op: 3, done: true, ..End::default() }).unwrap();
+        journal.write_begin(&operation).unwrap();
+        journal.write_end(OperationEnd { op: 3, done: true, ..OperationEnd::default() }).unwrap();
         let again = Journal::read(&state).unwrap();
         assert_eq!(format!("{:?}", again.operations), format!("{:?}", journal.operations));
         assert_eq!(again.operations[2].changes, operation.changes);
@@ -453,8 +480,8 @@ mod tests {
         let half = &BEGIN_2[..100];
         let (_home, state, mut journal) = journal(&format!("{BEGIN_1}\n{END_1}\n{half}"));
         assert_eq!(journal.operations.len(), 1);
-        journal.looked(1, Path::new("/t/x"), None).unwrap();
-        let text = fs::read_to_string(state.journal()).unwrap();
+        journal.write_trashed(1, Path::new("/t/x"), None).unwrap();
+        let text = fs::read_to_string(state.journal_path()).unwrap();
         assert!(text.ends_with("}\n") && text.contains(&format!("{half}\n{{")), "{text}");
     }
 

@@ -4,17 +4,17 @@
 //! Open a Claude directory and list its projects, sessions and conversations:
 //!
 //! ```
-//! use ramus_core::resume::Rule;
+//! use ramus_core::resume::ResumeRule;
 //! use ramus_core::title::session_title;
-//! use ramus_store::index::Index;
-//! use ramus_store::place::Place;
-//! use ramus_store::survey::survey;
+//! use ramus_store::cache::HistoryCache;
+//! use ramus_store::claude_dir::ClaudeDirs;
+//! use ramus_store::survey::survey_files;
 //!
-//! # let home = testkit::Home::new();
-//! # home.session("-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000.jsonl", "a user hello\nb < a assistant hi\nc < a assistant hey");
-//! # let claude_dir = home.claude();
-//! let place = Place::open(vec![claude_dir])?;
-//! let found = survey(&Index::none(), place.projects(), Rule::Client, &|_bytes_read| {});
+//! # let home = testkit::TestHome::new();
+//! # home.write_session("-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000.jsonl", "a user hello\nb < a assistant hi\nc < a assistant hey");
+//! # let claude_dir = home.claude_dir();
+//! let dirs = ClaudeDirs::open(vec![claude_dir])?;
+//! let found = survey_files(&HistoryCache::disabled(), dirs.list_projects(), ResumeRule::Client, &|_bytes_read| {});
 //! for project in &found.projects {
 //!     for session in &project.sessions {
 //!         println!("{:?} {:?}", project.path, session_title(&session.digest, &project.summaries));
@@ -24,59 +24,68 @@
 //!     }
 //! }
 //! # assert_eq!(found.projects[0].sessions[0].digest.conversations.len(), 2);
-//! # Ok::<(), ramus_store::place::PlaceError>(())
+//! # Ok::<(), ramus_store::claude_dir::ClaudeDirError>(())
 //! ```
 //!
-//! [`from_jsonl`] reads one file and [`Bodies`] single records of it.
-//! [`follow`](follow::follow) reports every change from now on.
+//! [`from_jsonl`] reads one file and [`RecordReader`] single records of it.
+//! [`follow`](follow::follow_files) reports every change from now on.
 
 pub mod agents;
+pub mod annotations;
 pub mod apply;
 mod backup;
+mod buffer_pool;
+pub mod cache;
+pub mod claude_dir;
 pub mod cleanup;
 mod disk;
 mod error;
 pub mod export;
 mod file_history;
+mod file_id;
+mod file_mode;
+pub mod file_reverts;
 pub mod files_at;
 pub mod follow;
-pub mod index;
 pub mod inspect;
 pub mod journal;
 pub mod ledger;
-pub mod live;
-pub mod new;
+pub mod new_files;
 pub mod on_disk;
+pub mod output_tree;
 pub mod overlay;
 pub mod owned;
 pub mod pack;
-pub mod place;
 pub mod plan;
-pub mod prompts;
+mod private_access;
+pub mod project_name;
+pub mod prompt_history;
 mod read;
-mod regular;
+pub mod real_path;
+mod regular_file;
 pub mod repository;
-pub mod reverts;
 pub mod scan;
 pub mod secrets;
-mod source;
-mod spare;
+pub mod session_in_use;
+mod session_reader;
 mod stamp;
-mod state;
+mod state_dir;
 mod stored;
 pub mod survey;
 pub mod trace;
-pub mod tree;
 pub mod undo;
 
-pub use backup::Backup;
+pub use backup::SessionBackup;
+pub use cache::FileIdentity;
 pub use disk::WriteError;
 pub use error::PathError;
 pub use file_history::FileHistory;
-pub use index::Identity;
-pub use read::{Bodies, from_jsonl, last_active, read, settings, spilled};
-pub use regular::open as open_regular;
-pub use source::Source;
+pub use read::{
+    RecordReader, from_jsonl, read_last_active, read_optional_text, read_session,
+    read_spilled_output,
+};
+pub use regular_file::open_for_reading as open_regular;
+pub use session_reader::SessionReader;
 pub use stamp::Stamp;
-pub use state::{State, private_file};
+pub use state_dir::{StateDir, private_file};
 pub use stored::StoredBytes;

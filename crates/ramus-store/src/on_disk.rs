@@ -5,21 +5,25 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use ramus_core::files::restore::OnDisk;
-use ramus_core::files::{FileState, Held};
+use ramus_core::files::{FileContent, FileState};
 
 use crate::disk::is_missing;
 use crate::error::PathError;
 use crate::file_history::FileHistory;
 use crate::overlay;
-use crate::regular;
+use crate::regular_file;
 
-/// Looks at the place of a file. Below `cwd` no directory on the way may be a link.
+/// Examines the path of a file. Below `cwd` no parent directory may be a symbolic link.
 ///
-/// Only a clear "no" means that nothing is there: what cannot be looked at is an error.
-pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> Result<OnDisk, PathError> {
+/// Only a definite "not found" means absence: any other failure is an error.
+pub fn state_on_disk(
+    file: &FileState,
+    cwd: &Path,
+    history: &FileHistory,
+) -> Result<OnDisk, PathError> {
     let path = Path::new(&file.path);
-    let way = path.ancestors().take_while(|dir| *dir != cwd && dir.starts_with(cwd));
-    for step in std::iter::once(path).chain(way) {
+    let branch = path.ancestors().take_while(|dir| *dir != cwd && dir.starts_with(cwd));
+    for step in std::iter::once(path).chain(branch) {
         match fs::symlink_metadata(step) {
             Ok(meta) if meta.is_symlink() => return Ok(OnDisk::Link),
             Ok(_) => {}
@@ -29,7 +33,7 @@ pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> Result<On
     }
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
-        // A file stands where a directory of the way should be.
+        // A parent directory of the path is a file.
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(OnDisk::NotAFile),
         Err(missing) if is_missing(&missing) => return Ok(OnDisk::Absent),
         Err(source) => return Err(PathError::new(path, source)),
@@ -37,34 +41,36 @@ pub fn on_disk(file: &FileState, cwd: &Path, history: &FileHistory) -> Result<On
     if !meta.is_file() {
         return Ok(OnDisk::NotAFile);
     }
-    let is_same = match &file.held {
-        Held::Bytes(bytes) => {
+    let is_same = match &file.content {
+        FileContent::Bytes(bytes) => {
             meta.len() == bytes.len() as u64
-                && regular::read(path, meta.len()).is_ok_and(|now| now == *bytes)
+                && regular_file::read_limited(path, meta.len()).is_ok_and(|now| now == *bytes)
         }
-        Held::Backup(backup) => {
-            history.path(backup).is_some_and(|copy| same(&copy, path).unwrap_or(false))
-        }
-        Held::Absent | Held::Unknown => false,
+        FileContent::Backup(backup) => history
+            .backup_path(backup)
+            .is_some_and(|copy| has_same_bytes(&copy, path).unwrap_or(false)),
+        FileContent::Absent | FileContent::Unknown => false,
     };
     Ok(if is_same { OnDisk::Same } else { OnDisk::Other })
 }
 
 /// The size limit for files that are shown.
-const SHOWN: u64 = 16 * 1024 * 1024;
+const MAX_SHOWN_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Returns the text of a file, empty if there is none. `None`: it is not text, or too large.
-pub fn text_at(path: &Path) -> Option<String> {
+pub fn read_text(path: &Path) -> Option<String> {
     match fs::symlink_metadata(path) {
-        Ok(meta) if meta.is_file() => String::from_utf8(regular::read(path, SHOWN).ok()?).ok(),
+        Ok(meta) if meta.is_file() => {
+            String::from_utf8(regular_file::read_limited(path, MAX_SHOWN_BYTES).ok()?).ok()
+        }
         Ok(_) => None,
         Err(_) => Some(String::new()),
     }
 }
 
 /// Whether two files have the same bytes.
-pub(crate) fn same(a: &Path, b: &Path) -> io::Result<bool> {
-    let (mut a, mut b) = (overlay::open(a)?, regular::open(b)?);
+pub(crate) fn has_same_bytes(a: &Path, b: &Path) -> io::Result<bool> {
+    let (mut a, mut b) = (overlay::open(a)?, regular_file::open_for_reading(b)?);
     if a.metadata()?.len() != b.metadata()?.len() {
         return Ok(false);
     }
@@ -83,22 +89,27 @@ pub(crate) fn same(a: &Path, b: &Path) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use ramus_core::files::Source;
+    use ramus_core::files::ContentSource;
 
     use super::*;
 
     #[test]
-    fn links_and_directories_are_told_from_files() {
-        let home = testkit::Home::new();
+    fn links_and_directories_are_distinguished_from_files() {
+        let home = testkit::TestHome::new();
         let cwd = home.path();
         fs::create_dir(cwd.join("dir")).unwrap();
         fs::write(cwd.join("dir/a"), "a").unwrap();
         let look = |path: &str, text: &str| {
             let path = cwd.join(path).to_string_lossy().into_owned();
-            let held = Held::Bytes(text.as_bytes().to_vec());
-            let file =
-                FileState { path, held, source: Source::Write, doubt: None, only_read: false };
-            on_disk(&file, cwd, &FileHistory::default()).unwrap()
+            let held = FileContent::Bytes(text.as_bytes().to_vec());
+            let file = FileState {
+                path,
+                content: held,
+                source: ContentSource::Write,
+                doubt: None,
+                only_read: false,
+            };
+            state_on_disk(&file, cwd, &FileHistory::default()).unwrap()
         };
         assert_eq!(look("dir/a", "a"), OnDisk::Same);
         assert_eq!(look("dir/a", "b"), OnDisk::Other);

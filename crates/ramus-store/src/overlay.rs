@@ -1,26 +1,25 @@
-//! Archived files in the place of files that are gone.
+//! Archived files in place of deleted ones.
 //!
-//! An overlay lies under a Claude directory like the lower layer of a union mount: a path that exists on
-//! disk means the file on disk, any other path means the archived file, if there is one. So everything that
-//! reads histories by path reads archived ones too. Everything that writes uses `regular`
-//! and sees the disk alone.
+//! An overlay is like the lower layer of a union mount: a path that exists on disk means the file on disk,
+//! any other path means the archived file, if there is one. So all code that reads histories by path reads
+//! archived ones too. Code that writes uses `regular_file` and sees only the disk.
 //!
-//! The table of overlays belongs to the process, as a table of mounts does: a path means the same to every
-//! thread.
+//! The table of overlays is global, like a mount table: a path means the same to every thread.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
+use crate::cache::FileIdentity;
 use crate::disk::is_missing;
 use crate::error::PathError;
-use crate::index::Identity;
+use crate::file_mode::file_mode;
 use crate::owned::OwnedKind;
-use crate::regular;
+use crate::regular_file;
 use crate::stored::StoredBytes;
 
 /// The archived files of one Claude directory.
@@ -48,7 +47,7 @@ pub struct ArchivedFile {
     pub modified: SystemTime,
     pub created: Option<SystemTime>,
     /// Made from the content: the same content is the same state.
-    pub identity: Identity,
+    pub identity: FileIdentity,
 }
 
 /// An overlay of a Claude directory. It ends when it is dropped.
@@ -85,7 +84,7 @@ pub(crate) struct Look {
 
 /// Opens a file for reading: the one on disk, else the archived one.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    match regular::open(path) {
+    match regular_file::open_for_reading(path) {
         Err(error) if is_missing(&error) => match archived(path) {
             Some((tree, relative, file)) => extract(&*tree, &relative, &file),
             None => Err(error),
@@ -96,13 +95,15 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 
 /// Reads a whole file that has no reason to be larger than `limit`.
 pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    regular::read_open(open(path)?, limit)
+    regular_file::read_open(open(path)?, limit)
 }
 
-/// Looks at a regular file without following a link. `None`: there is no such file.
+/// Examines a regular file without following a link. `None` if there is no such file.
 pub(crate) fn look(path: &Path) -> io::Result<Option<Look>> {
     match path.symlink_metadata() {
-        Ok(meta) if meta.is_file() => Ok(Some(Look { bytes: meta.len(), mode: mode(&meta) })),
+        Ok(meta) if meta.is_file() => {
+            Ok(Some(Look { bytes: meta.len(), mode: file_mode(&meta).map(|mode| mode & 0o777) }))
+        }
         Ok(_) => Ok(None),
         Err(error) if is_missing(&error) => {
             let look =
@@ -111,17 +112,6 @@ pub(crate) fn look(path: &Path) -> io::Result<Option<Look>> {
         }
         Err(error) => Err(error),
     }
-}
-
-#[cfg(unix)]
-fn mode(meta: &Metadata) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(meta.permissions().mode() & 0o777)
-}
-
-#[cfg(not(unix))]
-fn mode(_: &Metadata) -> Option<u32> {
-    None
 }
 
 /// Whether a path is a directory and not a link to one, on disk or in an archive.

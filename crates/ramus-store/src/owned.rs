@@ -1,18 +1,19 @@
-//! Every file that belongs to a history: transcripts, and what sessions keep beside them.
+//! Every file that belongs to a history: session files, and what is stored next to them.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
+use crate::cache::FileIdentity;
+use crate::claude_dir::{FileRole, HistoryFile, Project, file_history_dir};
 use crate::error::PathError;
-use crate::index::Identity;
-use crate::place::{FileRole, Project, file_history};
+use crate::real_path::real_path_or_given;
 
 /// A file of a Claude directory that belongs to a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedFile {
-    /// The Claude directory, without links on the way.
+    /// The Claude directory, with symbolic links resolved.
     pub root: PathBuf,
     pub path: PathBuf,
     /// The path from the Claude directory on.
@@ -22,7 +23,7 @@ pub struct OwnedFile {
     pub kind: OwnedKind,
     pub bytes: u64,
     /// What it can be recognised by; `None`: it changed a moment ago.
-    pub identity: Option<Identity>,
+    pub identity: Option<FileIdentity>,
 }
 
 /// What a file is to its session.
@@ -51,9 +52,15 @@ impl OwnedKind {
             Self::Other => "other",
         }
     }
+
+    /// Returns what such a word means; one that is not known means any other file.
+    pub fn from_word(word: &str) -> Self {
+        let kinds = [Self::Session, Self::Agent, Self::SpilledOutput, Self::FileBackup];
+        kinds.into_iter().find(|kind| kind.word() == word).unwrap_or(Self::Other)
+    }
 }
 
-/// The project's own notes lie beside the sessions' directories and belong to none of them.
+/// The project's own notes are next to the sessions' directories and belong to no session.
 const MEMORY: &str = "memory";
 
 /// How deep a session's directory is searched.
@@ -70,8 +77,8 @@ pub fn owned_files(
 ) -> (Vec<OwnedFile>, Vec<PathError>) {
     let mut walk = Walk::default();
     for root in roots {
-        // Paths in an archive must mean the same file when a link on the way changes.
-        let real = root.canonicalize().unwrap_or_else(|_| root.clone());
+        // Paths in an archive must keep their meaning if a symbolic link changes.
+        let real = real_path_or_given(root);
         let walks: Vec<Walk> = projects
             .par_iter()
             .with_max_len(1)
@@ -100,7 +107,7 @@ struct Walk {
     problems: Vec<PathError>,
 }
 
-/// Whose directory is walked.
+/// The owner of the directory.
 #[derive(Clone, Copy)]
 struct Owner<'a> {
     root: &'a Path,
@@ -111,7 +118,9 @@ struct Owner<'a> {
 impl Walk {
     fn project(&mut self, root: &Path, real: &Path, project: &Project, is_everything: bool) {
         let mut sessions: Vec<String> = Vec::new();
-        for file in project.files.iter().filter(|file| file.path.starts_with(root)) {
+        // What is only in an archive is no file.
+        let is_here = |file: &&HistoryFile| !file.archived && file.path.starts_with(root);
+        for file in project.files.iter().filter(is_here) {
             let (session, kind) = match &file.role {
                 FileRole::Session => (Some(file.id.clone()), OwnedKind::Session),
                 FileRole::FlatAgent => (None, OwnedKind::Agent),
@@ -156,7 +165,7 @@ impl Walk {
     }
 
     fn backups(&mut self, owner: Owner<'_>) {
-        if let Some(dir) = file_history(owner.root, owner.session) {
+        if let Some(dir) = file_history_dir(owner.root, owner.session) {
             self.below(owner, &dir, OwnedKind::FileBackup, 0);
         }
     }
@@ -180,7 +189,7 @@ impl Walk {
                     session: Some(owner.session.to_owned()),
                     kind,
                     bytes: meta.len(),
-                    identity: Identity::of(&meta),
+                    identity: FileIdentity::of_settled(&path, &meta),
                     path,
                 });
             }
@@ -219,11 +228,11 @@ fn is_listed(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Place;
+    use crate::claude_dir::ClaudeDirs;
 
     #[test]
     fn everything_a_session_keeps_is_listed_once() {
-        let home = testkit::Home::new();
+        let home = testkit::TestHome::new();
         for file in [
             "-p/s1.jsonl",
             "-p/agent-a1.jsonl",
@@ -234,18 +243,18 @@ mod tests {
             "-p/memory/notes.md",
             "-p/sessions-index.json",
         ] {
-            home.write(file, "x");
+            home.write_file(file, "x");
         }
         for file in ["file-history/s1/0a@v1", "file-history/gone/0b@v1"] {
-            let path = home.claude().join(file);
+            let path = home.claude_dir().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "y").unwrap();
         }
         #[cfg(unix)]
-        std::os::unix::fs::symlink("/etc/hostname", home.claude().join("projects/-p/s1/link"))
+        std::os::unix::fs::symlink("/etc/hostname", home.claude_dir().join("projects/-p/s1/link"))
             .unwrap();
-        let place = Place::open(vec![home.claude()]).unwrap();
-        let projects = place.projects().projects;
+        let place = ClaudeDirs::open(vec![home.claude_dir()]).unwrap();
+        let projects = place.list_projects().projects;
         let list = |is_everything| {
             let (files, problems) = owned_files(&place.roots, &projects, is_everything);
             assert!(problems.is_empty(), "{problems:?}");
@@ -269,5 +278,16 @@ mod tests {
         ];
         assert_eq!(list(true), all);
         assert_eq!(list(false), all[1..]);
+    }
+
+    #[test]
+    fn what_is_only_in_an_archive_is_not_listed() {
+        let home = testkit::TestHome::new();
+        home.write_file("-p/s1.jsonl", "x");
+        let place = ClaudeDirs::open(vec![home.claude_dir()]).unwrap();
+        let mut projects = place.list_projects().projects;
+        assert_eq!(owned_files(&place.roots, &projects, true).0.len(), 1);
+        projects[0].files[0].archived = true;
+        assert_eq!(owned_files(&place.roots, &projects, true).0, []);
     }
 }

@@ -1,4 +1,4 @@
-//! Packs: sessions with everything that belongs to them, in one file that can be carried elsewhere.
+//! Packs: sessions with all their files, in one file that can be moved elsewhere.
 //!
 //! A pack is a tar archive, compressed with zstd. Its first entry, `manifest.json`, lists the sessions
 //! and every other entry with its size and hash. The others are named as they lie in a Claude directory:
@@ -23,7 +23,7 @@ pub mod source;
 mod tests;
 pub mod write;
 
-pub use manifest::{Manifest, PackedFile, PackedSession};
+pub use manifest::{Manifest, PackedAnnotation, PackedFile, PackedSession, is_plain_name};
 pub use read::{OpenPack, PackError};
 pub use source::{PackSource, session_sources};
 pub use write::{PackOptions, PackPlan};

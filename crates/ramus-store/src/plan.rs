@@ -14,51 +14,41 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ramus_core::edit::{NewLine, Refusal};
+use ramus_core::edit::{EditRefusal, NewLine};
 use ramus_core::history::History;
-use ramus_core::name::{Name, short_id};
+use ramus_core::ids::RecordUuid;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::claude_dir::HistoryFile;
 use crate::error::PathError;
 use crate::overlay;
-use crate::place::HistoryFile;
-use crate::read::Bodies;
-use crate::regular;
-use crate::stamp::{Stamp, Stamper};
+use crate::read::RecordReader;
+use crate::regular_file;
+use crate::stamp::{Stamp, StampHasher};
 use crate::stored::StoredBytes;
 
-pub use files::{FileBack, restore_files};
-pub use fix::{end_line, fix, fix_words};
-pub use fork::{Destination, fork, fork_as};
-pub use merge::{Conversation, merge, merge_brief};
-pub use session::{TitleError, goto, rename, title, trash};
-pub use unpack::{PlacedSession, UnpackTo, unpack};
+pub use files::{FileRestore, plan_restore_files};
+pub use fix::{fix_summary, plan_fix, plan_line_end};
+pub use fork::{ForkDestination, fork_as, plan_fork};
+pub use merge::{MergeInput, plan_merge, write_merge_brief};
+pub use session::{TitleError, check_title, plan_goto, plan_rename, plan_trash};
+pub use unpack::{PlacedSession, UnpackTo, is_uuid, unpack};
 
 /// Why no plan could be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// The histories do not allow it.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] EditRefusal),
     #[error(transparent)]
     Read(#[from] PathError),
 }
 
-impl PlanError {
-    /// Turns it into an error of the caller, which writes the text for a refusal.
-    pub fn explained<E: From<PathError>>(self, refused: impl FnOnce(&Refusal) -> E) -> E {
-        match self {
-            Self::Refused(refusal) => refused(&refusal),
-            Self::Read(error) => error.into(),
-        }
-    }
-}
-
 /// What will be done to files, step by step.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    pub what: What,
+pub struct WritePlan {
+    pub what: OperationKind,
     /// The session that is changed or created.
     pub session: String,
     pub file: PathBuf,
@@ -66,9 +56,9 @@ pub struct Plan {
     pub root: Option<PathBuf>,
     /// One sentence for the log.
     pub words: String,
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
     /// Where the client must resume afterwards.
-    pub resume: Option<Name>,
+    pub resume: Option<RecordUuid>,
     /// How many messages before that point Claude Code will not load.
     pub left_out: u32,
     /// How many background agents have not reported by that point. Claude Code adds a note about them.
@@ -79,7 +69,7 @@ pub struct Plan {
 /// The kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum What {
+pub enum OperationKind {
     Goto,
     Fork,
     Merge,
@@ -94,9 +84,9 @@ pub enum What {
     Undo,
 }
 
-impl What {
+impl OperationKind {
     /// Returns its stable name.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Goto => "goto",
             Self::Fork => "fork",
@@ -115,28 +105,28 @@ impl What {
 
 /// One change to one file.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum PlanStep {
     /// Complete lines at the end of a session.
-    Append { file: PathBuf, before: Stamp, bytes: Vec<u8> },
+    AppendLines { file: PathBuf, before: Stamp, bytes: Vec<u8> },
     /// A file that does not exist yet.
-    Make { file: PathBuf, content: Content },
+    CreateFile { file: PathBuf, content: NewContent },
     /// A hard link to a file that never changes.
-    Link { from: PathBuf, to: PathBuf },
+    HardLink { from: PathBuf, to: PathBuf },
     /// New content for a file; the old file goes to the trash. `before` is `None` if there was none.
-    Put { file: PathBuf, before: Option<Stamp>, content: Content },
+    ReplaceFile { file: PathBuf, before: Option<Stamp>, content: NewContent },
     /// A move, to the trash if `to` is `None`. `before` is what the file must contain; `None`: anything.
-    Move { from: PathBuf, to: Option<PathBuf>, before: Option<Stamp> },
+    MoveFile { from: PathBuf, to: Option<PathBuf>, before: Option<Stamp> },
     /// A session from the trash that the client has created again; the client's lines are appended.
-    Join { from: PathBuf, file: PathBuf },
+    RejoinTrashed { from: PathBuf, file: PathBuf },
     /// Removes lines that were appended to a session; `wanted` is what remains.
-    Cut { file: PathBuf, before: Stamp, wanted: Stamp, modified: Moment },
+    RemoveLines { file: PathBuf, before: Stamp, wanted: Stamp, modified: FileTime },
     /// Removes a directory that an operation created, if it is empty.
-    Tidy { dir: PathBuf },
+    RemoveEmptyDir { dir: PathBuf },
 }
 
 /// What a file will contain.
 #[derive(Clone, Debug)]
-pub enum Content {
+pub enum NewContent {
     Bytes(Vec<u8>),
     /// The same as another file.
     Copy(PathBuf),
@@ -154,7 +144,7 @@ pub enum Content {
     WithMode {
         content: Box<Self>,
         mode: u32,
-        modified: Option<Moment>,
+        modified: Option<FileTime>,
     },
     /// Lines copied from sessions, and new ones.
     Lines {
@@ -165,22 +155,22 @@ pub enum Content {
 
 /// A file's time, to the nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Moment(pub u64, pub u32);
+pub struct FileTime(pub u64, pub u32);
 
-impl Content {
+impl NewContent {
     /// Passes the content on piece by piece.
-    pub fn read<E: From<PathError>>(
+    pub fn for_each_piece<E: From<PathError>>(
         &self,
         each: &mut dyn FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         match self {
             Self::Bytes(bytes) => each(bytes),
-            Self::WithMode { content, .. } => content.read(each),
+            Self::WithMode { content, .. } => content.for_each_piece(each),
             Self::Joined(content, bytes) => {
-                content.read(each)?;
+                content.for_each_piece(each)?;
                 each(bytes)
             }
-            Self::Copy(path) => read_pieces(path, u64::MAX, each),
+            Self::Copy(path) => read_file_pieces(path, u64::MAX, each),
             Self::Stored(stored) => {
                 let mut piece = 0;
                 while let Some(bytes) = stored.piece(piece)? {
@@ -190,27 +180,28 @@ impl Content {
                 Ok(())
             }
             Self::Beginning { path, stamp } => {
-                let mut stamper = Stamper::default();
-                read_pieces(path, stamp.len, &mut |bytes| {
-                    stamper.add(bytes);
+                let mut stamper = StampHasher::default();
+                read_file_pieces(path, stamp.len, &mut |bytes| {
+                    stamper.update(bytes);
                     each(bytes)
                 })?;
-                if stamper.stamp() == *stamp {
+                if stamper.finish() == *stamp {
                     return Ok(());
                 }
-                let changed = io::Error::new(io::ErrorKind::InvalidData, "it was changed since");
+                let changed = io::Error::new(io::ErrorKind::InvalidData, "it has changed");
                 Err(PathError::new(path, changed).into())
             }
             Self::Lines { sources, lines } => {
                 let mut open = sources
                     .iter()
-                    .map(|(path, _)| Bodies::open(path))
+                    .map(|(path, _)| RecordReader::open(path))
                     .collect::<Result<Vec<_>, _>>()?;
                 for line in lines {
                     match line {
                         NewLine::Made(bytes) => each(bytes)?,
-                        NewLine::Copied { source, span, splice } => {
-                            let mut bytes = splice.apply(&open[*source].bytes(*span)?);
+                        NewLine::Copied(line) => {
+                            let record = open[line.source()].read_record(line.span())?;
+                            let mut bytes = line.splice.apply_to(&record);
                             bytes.push(b'\n');
                             each(&bytes)?;
                         }
@@ -223,19 +214,19 @@ impl Content {
 }
 
 /// How much of a file is read at a time.
-const PIECE: usize = 1024 * 1024;
+const PIECE_BYTES: usize = 1024 * 1024;
 
-fn read_pieces<E: From<PathError>>(
+fn read_file_pieces<E: From<PathError>>(
     path: &Path,
     len: u64,
     each: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     let error = |source| PathError::new(path, source);
     let mut file = overlay::open(path).map_err(error)?.take(len);
-    let mut piece = Vec::with_capacity(PIECE);
+    let mut piece = Vec::with_capacity(PIECE_BYTES);
     loop {
         piece.clear();
-        file.by_ref().take(PIECE as u64).read_to_end(&mut piece).map_err(error)?;
+        file.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut piece).map_err(error)?;
         if piece.is_empty() {
             return Ok(());
         }
@@ -243,13 +234,13 @@ fn read_pieces<E: From<PathError>>(
     }
 }
 
-impl Plan {
+impl WritePlan {
     /// Returns sentences about what Claude Code will not load and what it will add.
-    pub fn resume_words(&self) -> impl Iterator<Item = String> {
+    pub fn resume_notes(&self) -> impl Iterator<Item = String> {
         let left_out = match self.left_out {
             0 => None,
-            1 => Some("1 message that is read before it is".to_owned()),
-            many => Some(format!("{many} messages that are read before it are")),
+            1 => Some("1 message before it is".to_owned()),
+            many => Some(format!("{many} messages before it are")),
         };
         let unreported = match self.unreported {
             0 => None,
@@ -257,7 +248,7 @@ impl Plan {
             many => Some(format!("{many} background agents have")),
         };
         let left_out =
-            left_out.map(|words| format!("{words} not part of what Claude Code resumes there"));
+            left_out.map(|words| format!("{words} not loaded when Claude Code resumes there"));
         let unreported = unreported
             .map(|words| format!("{words} not reported there; Claude Code adds a note about that"));
         left_out.into_iter().chain(unreported)
@@ -266,7 +257,7 @@ impl Plan {
     /// Returns how many bytes are appended to the session file.
     pub fn appended_bytes(&self) -> u64 {
         let added = self.steps.iter().map(|step| match step {
-            Step::Append { bytes, .. } => bytes.len() as u64,
+            PlanStep::AppendLines { bytes, .. } => bytes.len() as u64,
             _ => 0,
         });
         added.sum()
@@ -275,7 +266,7 @@ impl Plan {
 
 /// A session with everything around it that planning needs.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct SessionContext<'a> {
     /// The Claude directory. `None`: the file is outside of one.
     pub root: Option<&'a Path>,
     /// The directory of its project.
@@ -285,34 +276,31 @@ pub struct Subject<'a> {
     pub file: &'a HistoryFile,
     pub history: &'a History,
     pub title: &'a str,
+    /// The start of its id that means no other session.
+    pub short_id: &'a str,
 }
 
-impl Subject<'_> {
+impl SessionContext<'_> {
     /// Returns the stamp of the part that was read. What was appended since is not included.
-    fn stamp(&self) -> Result<Stamp, PathError> {
-        stamp(&self.file.path, self.history)
+    fn stamp_read_part(&self) -> Result<Stamp, PathError> {
+        stamp_history(&self.file.path, self.history)
     }
 }
 
-fn stamp(path: &Path, history: &History) -> Result<Stamp, PathError> {
+fn stamp_history(path: &Path, history: &History) -> Result<Stamp, PathError> {
     let len = history.session.facts().bytes;
-    regular::open(path)
-        .and_then(|file| Stamp::of(&file, len))
+    regular_file::open_for_reading(path)
+        .and_then(|file| Stamp::of_prefix(&file, len))
         .map_err(|source| PathError::new(path, source))
-}
-
-/// Returns the short form of an id.
-fn short(id: &str) -> &str {
-    short_id(id)
 }
 
 /// Returns the shell command that resumes a session in Claude Code.
 pub fn resume_command(session: &str) -> String {
-    format!("claude --resume {}", quoted(session))
+    format!("claude --resume {}", shell_quoted(session))
 }
 
 /// Quotes a word for a shell if necessary.
-pub fn quoted(word: &str) -> String {
+pub fn shell_quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -342,7 +330,10 @@ mod tests {
     fn words_for_a_shell_are_words_to_it() {
         assert_eq!(resume_command("0a1b-2c3d"), "claude --resume 0a1b-2c3d");
         assert_eq!(resume_command("x;touch y"), "claude --resume 'x;touch y'");
-        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
-        assert_eq!((quoted(""), quoted("~root")), ("''".to_owned(), "'~root'".to_owned()));
+        assert_eq!(shell_quoted("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(
+            (shell_quoted(""), shell_quoted("~root")),
+            ("''".to_owned(), "'~root'".to_owned())
+        );
     }
 }

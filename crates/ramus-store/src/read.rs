@@ -9,63 +9,63 @@ use ramus_core::branches::Conversation;
 use ramus_core::history::History;
 use ramus_core::message::Message;
 use ramus_core::record::ByteSpan;
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 use ramus_core::session::Session;
 use ramus_core::time::Time;
 
 use crate::error::PathError;
 use crate::overlay;
-use crate::regular;
+use crate::regular_file;
 
 /// Small enough to stay in the CPU cache between reading and scanning. Measured: 5 % less CPU than 256 KB.
-const CHUNK: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 /// A longer incomplete line is passed on before its end has been read.
-const LONGEST: usize = 4 * 1024 * 1024;
+const MAX_WAITING_BYTES: usize = 4 * 1024 * 1024;
 
 thread_local! {
-    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; CHUNK]);
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; CHUNK_BYTES]);
 }
 
 /// Reads a session file from front to back.
 ///
 /// Only the disk makes this fail, never the content. If the file changes while it is
 /// read, the result is what was read.
-pub fn read(path: &Path) -> Result<Session, PathError> {
-    read_as(Session::default(), path)
+pub fn read_session(path: &Path) -> Result<Session, PathError> {
+    read_session_as(Session::default(), path)
 }
 
 /// Reads a file into a session, which may be configured to keep more than usual.
-pub(crate) fn read_as(mut session: Session, path: &Path) -> Result<Session, PathError> {
-    read_into(&mut session, path).map_err(|source| PathError::new(path, source))?;
-    session.end();
+pub(crate) fn read_session_as(mut session: Session, path: &Path) -> Result<Session, PathError> {
+    read_into_session(&mut session, path).map_err(|source| PathError::new(path, source))?;
+    session.finish_last_line();
     Ok(session)
 }
 
 /// Reads a session file with its tree, folds and branches.
 ///
 /// ```no_run
-/// use ramus_core::resume::Rule;
+/// use ramus_core::resume::ResumeRule;
 ///
-/// let history = ramus_store::from_jsonl("session.jsonl".as_ref(), Rule::Client)?;
+/// let history = ramus_store::from_jsonl("session.jsonl".as_ref(), ResumeRule::Client)?;
 /// for conversation in &history.branches.conversations {
 ///     println!("{} {} messages", conversation.status, conversation.messages);
 /// }
 /// # Ok::<(), ramus_store::PathError>(())
 /// ```
-pub fn from_jsonl(path: &Path, rule: Rule) -> Result<History, PathError> {
-    Ok(History::new(read(path)?, rule))
+pub fn from_jsonl(path: &Path, rule: ResumeRule) -> Result<History, PathError> {
+    Ok(History::new(read_session(path)?, rule))
 }
 
-fn read_into(session: &mut Session, path: &Path) -> io::Result<()> {
+fn read_into_session(session: &mut Session, path: &Path) -> io::Result<()> {
     let mut file = overlay::open(path)?;
     BUFFER.with_borrow_mut(|buffer| {
         // An incomplete line waits at the start of the buffer, in memory that is already in the CPU cache.
         let mut held = 0;
         loop {
-            if buffer.len() < held + CHUNK {
-                buffer.resize((held + CHUNK).max(held * 2), 0);
+            if buffer.len() < held + CHUNK_BYTES {
+                buffer.resize((held + CHUNK_BYTES).max(held * 2), 0);
             }
-            match file.read(&mut buffer[held..held + CHUNK]) {
+            match file.read(&mut buffer[held..held + CHUNK_BYTES]) {
                 Ok(0) => {
                     session.push(&buffer[..held]);
                     return Ok(());
@@ -75,7 +75,7 @@ fn read_into(session: &mut Session, path: &Path) -> io::Result<()> {
                     let newline = memchr::memrchr(b'\n', &buffer[held..end]);
                     let whole = match newline {
                         Some(newline) => held + newline + 1,
-                        None if end > LONGEST => end,
+                        None if end > MAX_WAITING_BYTES => end,
                         None => 0,
                     };
                     session.push(&buffer[..whole]);
@@ -91,12 +91,12 @@ fn read_into(session: &mut Session, path: &Path) -> io::Result<()> {
 
 /// An open session file, for reading bodies by their byte span.
 #[derive(Debug)]
-pub struct Bodies {
+pub struct RecordReader {
     path: PathBuf,
     file: File,
 }
 
-impl Bodies {
+impl RecordReader {
     /// Opens a file for reading single records.
     pub fn open(path: &Path) -> Result<Self, PathError> {
         let file = overlay::open(path).map_err(|source| PathError::new(path, source))?;
@@ -108,55 +108,55 @@ impl Bodies {
     }
 
     /// Reads the bytes of one record.
-    pub fn bytes(&mut self, span: ByteSpan) -> Result<Vec<u8>, PathError> {
-        read_at(&mut self.file, span).map_err(|source| PathError::new(&self.path, source))
+    pub fn read_record(&mut self, span: ByteSpan) -> Result<Vec<u8>, PathError> {
+        read_span(&mut self.file, span).map_err(|source| PathError::new(&self.path, source))
     }
 }
 
-impl Bodies {
+impl RecordReader {
     /// Reads the messages of a conversation in order, each when the iterator reaches it.
     ///
     /// ```
-    /// use ramus_core::resume::Rule;
-    /// use ramus_store::{Bodies, from_jsonl};
+    /// use ramus_core::resume::ResumeRule;
+    /// use ramus_store::{RecordReader, from_jsonl};
     ///
-    /// # let home = testkit::Home::new();
-    /// # let path = home.session("-app/s.jsonl", "a user hello\nb < a assistant hi");
-    /// let history = from_jsonl(&path, Rule::Client)?;
-    /// let mut bodies = Bodies::open(&path)?;
-    /// let conversation = history.branches.resuming().expect("there is something to resume");
-    /// for message in bodies.messages(&history, conversation) {
+    /// # let home = testkit::TestHome::new();
+    /// # let path = home.write_session("-app/s.jsonl", "a user hello\nb < a assistant hi");
+    /// let history = from_jsonl(&path, ResumeRule::Client)?;
+    /// let mut bodies = RecordReader::open(&path)?;
+    /// let conversation = history.branches.resuming_conversation().expect("there is something to resume");
+    /// for message in bodies.read_messages(&history, conversation) {
     ///     let message = message?;
-    ///     println!("{}: {}", message.role.word(), message.text());
+    ///     println!("{}: {}", message.role.as_str(), message.text());
     /// }
     /// # Ok::<(), ramus_store::PathError>(())
     /// ```
-    pub fn messages<'a>(
+    pub fn read_messages<'a>(
         &'a mut self,
         history: &'a History,
         conversation: &Conversation,
     ) -> impl Iterator<Item = Result<Message, PathError>> + 'a {
-        history.messages(conversation, |span| self.bytes(span))
+        history.messages(conversation, |span| self.read_record(span))
     }
 }
 
 /// Reads a piece of a file.
-pub(crate) fn read_at(file: &mut File, span: ByteSpan) -> io::Result<Vec<u8>> {
+pub(crate) fn read_span(file: &mut File, span: ByteSpan) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; span.len as usize];
-    file.seek(SeekFrom::Start(span.at))?;
+    file.seek(SeekFrom::Start(span.offset))?;
     file.read_exact(&mut bytes)?;
     Ok(bytes)
 }
 
 /// The most that is read of a spilled output.
-pub(crate) const SPILLED: u64 = 64 * 1024 * 1024;
+pub(crate) const MAX_SPILLED_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Reads an output that was too large for its record.
 ///
 /// The record names a path, possibly from another machine. Only a file of that name
 /// in the session's own `tool-results` is read, because a transcript must not make us
 /// open other files. `None`: there is no such file.
-pub fn spilled(session: &Path, named: &Path) -> Option<String> {
+pub fn read_spilled_output(session: &Path, named: &Path) -> Option<String> {
     let name = named.file_name()?;
     // The file of an agent is in `subagents` below its session's directory.
     let agents =
@@ -173,13 +173,15 @@ pub fn spilled(session: &Path, named: &Path) -> Option<String> {
         return None;
     }
     let mut bytes = Vec::new();
-    overlay::open(&path).and_then(|file| file.take(SPILLED).read_to_end(&mut bytes)).ok()?;
+    overlay::open(&path)
+        .and_then(|file| file.take(MAX_SPILLED_BYTES).read_to_end(&mut bytes))
+        .ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Reads a small text file such as the settings. `None`: there is no such file.
-pub fn settings(path: &Path) -> Result<Option<String>, PathError> {
-    let text = regular::read(path, regular::SMALL).and_then(|bytes| {
+pub fn read_optional_text(path: &Path) -> Result<Option<String>, PathError> {
+    let text = regular_file::read_limited(path, regular_file::SMALL_FILE_BYTES).and_then(|bytes| {
         String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     });
     match text {
@@ -190,15 +192,17 @@ pub fn settings(path: &Path) -> Result<Option<String>, PathError> {
 }
 
 /// How much of a file's end is read to find its last timestamp.
-const TAIL: u64 = 64 * 1024;
+const TAIL_BYTES: u64 = 64 * 1024;
 
 /// Returns the newest timestamp near the end of a session file. `None`: it has none, or cannot be read.
-pub fn last_active(path: &Path) -> Option<Time> {
+pub fn read_last_active(path: &Path) -> Option<Time> {
     let mut file = overlay::open(path).ok()?;
     let len = file.metadata().ok()?.len();
-    let start = len.saturating_sub(TAIL);
+    let start = len.saturating_sub(TAIL_BYTES);
     let mut tail = Vec::new();
-    file.seek(SeekFrom::Start(start)).and_then(|_| file.take(TAIL).read_to_end(&mut tail)).ok()?;
+    file.seek(SeekFrom::Start(start))
+        .and_then(|_| file.take(TAIL_BYTES).read_to_end(&mut tail))
+        .ok()?;
     let mut session = Session::default();
     // The first line is incomplete unless the whole file was read.
     let whole = if start == 0 {
@@ -207,9 +211,9 @@ pub fn last_active(path: &Path) -> Option<Time> {
         tail.iter().position(|byte| *byte == b'\n').map_or(tail.len(), |at| at + 1)
     };
     session.push(&tail[whole..]);
-    session.end();
+    session.finish_last_line();
     match session.facts().last_active {
-        None if start > 0 => read(path).ok()?.facts().last_active,
+        None if start > 0 => read_session(path).ok()?.facts().last_active,
         time => time,
     }
 }

@@ -6,13 +6,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::regular;
+use crate::real_path::real_path;
+use crate::regular_file;
 
 /// The size limits of a file with one path, and of a config file.
 const LONGEST_PATH: u64 = 8 * 1024;
 const LONGEST_CONFIG: u64 = 1024 * 1024;
 /// How many parent directories are checked.
-const DEEPEST: usize = 64;
+const MAX_ANCESTORS: usize = 64;
 
 /// A git repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,11 +27,11 @@ pub struct Repository {
 }
 
 /// Finds the repositories of directories, in the same order. `None`: not in a repository, or unknown.
-pub fn repositories(dirs: &[Option<&str>]) -> Vec<Option<Repository>> {
+pub fn find_repositories(dirs: &[Option<&str>]) -> Vec<Option<Repository>> {
     let mut known: HashMap<&Path, Repository> = HashMap::new();
     let mut roots: HashMap<&Path, Repository> = HashMap::new();
     for dir in dirs.iter().flatten().map(Path::new) {
-        if let Some((root, repository)) = repository_above(dir).filter(|_| dir.is_absolute()) {
+        if let Some((root, repository)) = find_repository_above(dir).filter(|_| dir.is_absolute()) {
             if root == dir {
                 roots.insert(dir, repository.clone());
             }
@@ -39,42 +40,48 @@ pub fn repositories(dirs: &[Option<&str>]) -> Vec<Option<Repository>> {
     }
     let find = |dir: &str| {
         let path = Path::new(dir);
-        let found = known.get(path).or_else(|| gone(path).then(|| root_above(path, &roots))?);
-        found.cloned().or_else(|| repository_above(made_from(path)?).map(|(_, found)| found))
+        let found =
+            known.get(path).or_else(|| is_gone(path).then(|| session_root_above(path, &roots))?);
+        found
+            .cloned()
+            .or_else(|| find_repository_above(worktree_origin(path)?).map(|(_, found)| found))
     };
     dirs.iter().map(|dir| dir.and_then(find)).collect()
 }
 
 /// Whether a directory no longer exists.
-fn gone(dir: &Path) -> bool {
+fn is_gone(dir: &Path) -> bool {
     dir.is_absolute() && !dir.exists()
 }
 
 /// Finds the repository of a directory that no longer exists, if a session ran at the repository's root.
-fn root_above<'a>(dir: &Path, roots: &'a HashMap<&Path, Repository>) -> Option<&'a Repository> {
-    dir.ancestors().take(DEEPEST).find_map(|above| roots.get(above))
+fn session_root_above<'a>(
+    dir: &Path,
+    roots: &'a HashMap<&Path, Repository>,
+) -> Option<&'a Repository> {
+    dir.ancestors().take(MAX_ANCESTORS).find_map(|above| roots.get(above))
 }
 
 /// Returns the directory that a worktree of the client was made from. The client puts them into
 /// `.claude/worktrees`.
-fn made_from(dir: &Path) -> Option<&Path> {
-    let mut above = dir.ancestors().take(DEEPEST);
+fn worktree_origin(dir: &Path) -> Option<&Path> {
+    let mut above = dir.ancestors().take(MAX_ANCESTORS);
     above.find(|above| above.ends_with(".claude/worktrees"))?.parent()?.parent()
 }
 
 /// Finds the repository that contains a directory, and the root of its worktree.
-fn repository_above(dir: &Path) -> Option<(&Path, Repository)> {
+fn find_repository_above(dir: &Path) -> Option<(&Path, Repository)> {
     if !dir.is_dir() {
         return None;
     }
-    let mut above = dir.ancestors().take(DEEPEST);
-    above.find_map(|root| Some((root, repository_at(root)?)))
+    let mut above = dir.ancestors().take(MAX_ANCESTORS);
+    above.find_map(|root| Some((root, read_repository(root)?)))
 }
 
-fn repository_at(root: &Path) -> Option<Repository> {
-    let common_dir = common_dir(&root.join(".git"))?.canonicalize().ok()?;
-    let config = regular::read(&common_dir.join("config"), LONGEST_CONFIG).ok();
-    let remote = config.and_then(|bytes| remote(&String::from_utf8_lossy(&bytes)));
+fn read_repository(root: &Path) -> Option<Repository> {
+    let common_dir = real_path(&find_common_dir(&root.join(".git"))?).ok()?;
+    let config = regular_file::read_limited(&common_dir.join("config"), LONGEST_CONFIG).ok();
+    let remote = config.and_then(|bytes| remote_address(&String::from_utf8_lossy(&bytes)));
     let named = match common_dir.file_name() {
         Some(name) if name == ".git" => common_dir.parent().unwrap_or(&common_dir),
         _ => &common_dir,
@@ -84,13 +91,13 @@ fn repository_at(root: &Path) -> Option<Repository> {
 }
 
 /// Returns the directory that all worktrees share.
-fn common_dir(git: &Path) -> Option<PathBuf> {
+fn find_common_dir(git: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return is_git_dir(git).then(|| git.to_owned());
     }
-    let pointer = one_path(git)?;
+    let pointer = read_path_file(git)?;
     let git_dir = git.parent()?.join(pointer.strip_prefix("gitdir:")?.trim());
-    let common = match one_path(&git_dir.join("commondir")) {
+    let common = match read_path_file(&git_dir.join("commondir")) {
         Some(common) => git_dir.join(common),
         // A worktree that was pruned from git still names its old location.
         None if !git_dir.exists() => git_dir.parent()?.parent()?.to_owned(),
@@ -103,13 +110,13 @@ fn is_git_dir(dir: &Path) -> bool {
     dir.join("HEAD").is_file() && dir.join("objects").is_dir()
 }
 
-fn one_path(file: &Path) -> Option<String> {
-    let text = String::from_utf8(regular::read(file, LONGEST_PATH).ok()?).ok()?;
+fn read_path_file(file: &Path) -> Option<String> {
+    let text = String::from_utf8(regular_file::read_limited(file, LONGEST_PATH).ok()?).ok()?;
     Some(text.trim().to_owned()).filter(|path| !path.is_empty() && !path.contains('\0'))
 }
 
 /// Returns the normalized address of `origin`, or else of the first remote.
-fn remote(config: &str) -> Option<String> {
+fn remote_address(config: &str) -> Option<String> {
     let mut section = "";
     let mut remotes: Vec<(&str, &str)> = Vec::new();
     for line in config.lines().map(str::trim) {
@@ -124,11 +131,11 @@ fn remote(config: &str) -> Option<String> {
     }
     let origin = remotes.iter().find(|(section, _)| section.contains("\"origin\""));
     let (_, url) = origin.or(remotes.first())?;
-    Some(plain_url(url)).filter(|url| !url.is_empty())
+    Some(normalize_url(url)).filter(|url| !url.is_empty())
 }
 
 /// Normalizes the address of a remote to `host/path`, without scheme, user, port or `.git`.
-fn plain_url(url: &str) -> String {
+fn normalize_url(url: &str) -> String {
     let (rest, is_url) = match url.split_once("://") {
         Some((_, rest)) => (rest, true),
         None => (url, false),
@@ -165,17 +172,17 @@ mod tests {
             "https://github.com/acme/kettle",
             "https://me:secret@GitHub.com/acme/kettle.git/",
         ] {
-            assert_eq!(plain_url(url), "github.com/acme/kettle", "{url}");
+            assert_eq!(normalize_url(url), "github.com/acme/kettle", "{url}");
         }
-        assert_eq!(plain_url("/srv/kettle.git"), "/srv/kettle");
+        assert_eq!(normalize_url("/srv/kettle.git"), "/srv/kettle");
     }
 
     #[test]
     fn origin_comes_before_other_remotes() {
         let config = "[core]\n\turl = no\n[remote \"fork\"]\n\turl = a:b/c\n[remote \"origin\"]\n  URL = d:e/f.git\n";
-        assert_eq!(remote(config).as_deref(), Some("d/e/f"));
-        assert_eq!(remote("[remote \"fork\"]\nurl = a:b/c").as_deref(), Some("a/b/c"));
-        assert_eq!(remote("[branch \"main\"]\nurl = a:b/c"), None);
+        assert_eq!(remote_address(config).as_deref(), Some("d/e/f"));
+        assert_eq!(remote_address("[remote \"fork\"]\nurl = a:b/c").as_deref(), Some("a/b/c"));
+        assert_eq!(remote_address("[branch \"main\"]\nurl = a:b/c"), None);
     }
 
     fn repository(root: &Path) -> PathBuf {
@@ -188,7 +195,7 @@ mod tests {
     #[test]
     fn worktrees_and_what_lies_below_belong_to_their_repository() {
         let dir = tempfile::tempdir().unwrap();
-        let top = dir.path().canonicalize().unwrap();
+        let top = real_path(dir.path()).unwrap();
         let (main, tree) = (top.join("main"), top.join("tree"));
         let git = repository(&main);
         let kept = git.join("worktrees/tree");
@@ -207,18 +214,18 @@ mod tests {
             top,
         ];
         let names: Vec<Option<&str>> = paths.iter().map(|path| path.to_str()).collect();
-        let found = repositories(&names);
+        let found = find_repositories(&names);
         let told: Vec<bool> = found
             .iter()
             .map(|found| found.as_ref().is_some_and(|found| Path::new(&found.name) == main))
             .collect();
         assert_eq!(told, [true, true, true, true, true, false, false]);
-        // Without the root among them nobody knows what the directory that is gone belonged to.
-        assert_eq!(repositories(&names[3..4]), [None]);
-        assert!(repositories(&names[4..5])[0].is_some());
+        // Without the root, it is unknown what a deleted directory belonged to.
+        assert_eq!(find_repositories(&names[3..4]), [None]);
+        assert!(find_repositories(&names[4..5])[0].is_some());
         // The worktree was removed from git, not from the disk.
         fs::remove_dir_all(&kept).unwrap();
-        assert!(repositories(&names[2..3])[0].is_some());
+        assert!(find_repositories(&names[2..3])[0].is_some());
     }
 
     #[test]
@@ -228,7 +235,7 @@ mod tests {
         fs::write(repository(&a).join("config"), "[remote \"origin\"]\nurl = h:o/n.git\n").unwrap();
         fs::write(repository(&b).join("config"), "[remote \"origin\"]\nurl = https://h/o/n\n")
             .unwrap();
-        let found = repositories(&[a.to_str(), b.to_str()]);
+        let found = find_repositories(&[a.to_str(), b.to_str()]);
         let names: Vec<_> = found.iter().flatten().map(|found| found.name.as_str()).collect();
         assert_eq!(names, ["h/o/n", "h/o/n"]);
     }
@@ -239,15 +246,15 @@ mod tests {
         let git = dir.path().join(".git");
         for content in ["", "gitdir:", "gitdir: /nowhere\n", "gitdir: \0", "noise"] {
             fs::write(&git, content).unwrap();
-            assert_eq!(repositories(&[dir.path().to_str()]), [None], "{content:?}");
+            assert_eq!(find_repositories(&[dir.path().to_str()]), [None], "{content:?}");
         }
         fs::write(&git, "x".repeat(100_000)).unwrap();
         assert_eq!(
-            repositories(&[dir.path().to_str(), None, Some("relative")]),
+            find_repositories(&[dir.path().to_str(), None, Some("relative")]),
             [None, None, None]
         );
         fs::remove_file(&git).unwrap();
         fs::create_dir(&git).unwrap();
-        assert_eq!(repositories(&[dir.path().to_str()]), [None]);
+        assert_eq!(find_repositories(&[dir.path().to_str()]), [None]);
     }
 }

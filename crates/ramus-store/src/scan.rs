@@ -7,49 +7,55 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use memchr::memchr_iter;
-use ramus_core::name::Key;
-use ramus_core::query::{Detail, Finding, Query, TextKind};
-use ramus_core::record::ByteSpan;
+use ramus_core::ids::IdHash;
+use ramus_core::query::{Finding, FindingDetail, Query};
+use ramus_core::record::{ByteSpan, RecordKind};
 use ramus_core::time::Time;
-use ramus_core::title::Summaries;
+use ramus_core::title::ProjectSummaries;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rustc_hash::FxHashSet;
 
+use crate::cache::{ChunkVerdict, SearchExtent};
+use crate::claude_dir::{FileRole, HistoryFile};
 use crate::error::PathError;
-use crate::index::Sight;
-use crate::place::{FileRole, HistoryFile};
 
-mod again;
 mod filter;
+mod hit_context;
+mod hit_reader;
+mod line_chunks;
 mod merge;
-mod newest;
-mod pieces;
-mod spill;
+mod newest_first;
+mod ranked;
+mod similar;
+mod spilled_results;
 mod summary;
-mod tool;
-mod whereabouts;
+mod tool_filter;
 
-pub use again::Again;
-pub use filter::Filter;
-pub use merge::{Hit, Order};
-pub use newest::Batch;
-pub(crate) use pieces::{LeftOut, pieces};
-use pieces::{Piece, last_time, stretches};
-pub use spill::spills;
-pub use summary::summaries;
-pub(crate) use summary::{Named, collect as summaries_in};
-pub use tool::ToolFilter;
-pub use whereabouts::{Histories, Spot, Whereabouts};
+pub use filter::ScanFilter;
+pub use hit_context::{HitContext, HitContextReader, HitNode};
+pub use hit_reader::HitReader;
+use line_chunks::{LineChunk, last_record_time, read_matching_chunks};
+pub(crate) use line_chunks::{SkippedLines, read_line_chunks};
+pub use merge::Hit;
+pub use newest_first::HitBatch;
+pub use ranked::{RankedMatch, RankedScan};
+pub use spilled_results::list_spilled_results;
+pub use summary::read_summaries;
+pub(crate) use summary::{LeafSummary, collect_summaries as summaries_in};
+pub use tool_filter::ToolFilter;
+use tool_filter::ToolVerdict;
 
 /// A file to search.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct SearchSource {
     pub file: HistoryFile,
-    pub content: Content,
+    pub content: SourceFormat,
     /// The index of its project. `None`: it is outside of the Claude directories.
     pub project: Option<usize>,
     /// Search only records of this session.
@@ -60,22 +66,22 @@ pub struct Source {
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum SourceFormat {
     Records,
     /// Plain text: a tool result that was too long for its record.
     Spilled,
 }
 
-impl Source {
+impl SearchSource {
     /// Returns a source that is searched whole.
-    pub fn new(file: HistoryFile, content: Content, project: Option<usize>) -> Self {
+    pub fn new(file: HistoryFile, content: SourceFormat, project: Option<usize>) -> Self {
         Self { file, content, project, only_session: None, sidechain: None }
     }
 }
 
 /// The location of a record that matches.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct MatchLocation {
     /// Index of its source.
     pub source: u32,
     /// Line number, from 1.
@@ -84,8 +90,8 @@ pub struct Place {
     /// The record's time, or the last time in its file.
     pub time: Option<Time>,
     pub identity: u128,
-    /// How relevant it is; higher is better.
-    pub score: u32,
+    /// The index of its [`RankedMatch`], if the search ranks.
+    pub rank: u32,
     /// The time is the record's own.
     is_dated: bool,
     /// The record is marked as a copy, or belongs to another session.
@@ -94,49 +100,49 @@ pub struct Place {
 
 /// All matches of a scan, and what could not be read.
 #[derive(Debug, Default)]
-pub struct Scan {
-    pub places: Vec<Place>,
-    pub said: Said,
+pub struct ScanResult {
+    pub locations: Vec<MatchLocation>,
+    pub notes: ScanNotes,
     pub problems: Vec<PathError>,
 }
 
 /// Facts about sessions that were collected during a scan.
 #[derive(Clone, Debug, Default)]
-pub struct Said {
+pub struct ScanNotes {
     /// The session that an agent's records name, by source.
     pub sessions: BTreeMap<u32, String>,
     /// Summaries by project. They may name nodes of other files.
-    pub summaries: BTreeMap<Option<usize>, Summaries>,
+    pub summaries: BTreeMap<Option<usize>, ProjectSummaries>,
 }
 
-impl Said {
-    fn take(&mut self, sources: &[Source], found: &mut Found) {
-        if let (Some(first), Some(session)) = (found.places.first(), found.session.take()) {
+impl ScanNotes {
+    fn add_found(&mut self, sources: &[SearchSource], found: &mut FileMatches) {
+        if let (Some(first), Some(session)) = (found.locations.first(), found.session.take()) {
             self.sessions.insert(first.source, session);
         }
         if !found.summaries.is_empty() {
             let source = &sources[found.source];
             let summaries = self.summaries.entry(source.project).or_default();
-            summary::add(summaries, &source.file, &found.summaries);
+            summary::add_summaries(summaries, &source.file, &found.summaries);
         }
     }
 }
 
 /// The matches in one file.
-struct Found {
+struct FileMatches {
     source: usize,
-    places: Vec<Place>,
+    locations: Vec<MatchLocation>,
     session: Option<String>,
-    summaries: Vec<summary::Named>,
+    summaries: Vec<summary::LeafSummary>,
 }
 
 /// A search of many files. The functions are called from several threads.
 #[derive(Clone, Copy)]
 pub struct ScanJob<'a> {
-    pub sources: &'a [Source],
+    pub sources: &'a [SearchSource],
     pub query: &'a Query,
     pub tool: Option<&'a ToolFilter>,
-    pub filter: &'a Filter,
+    pub filter: &'a ScanFilter,
     /// Gets the size of each file when it has been read.
     pub on_read: &'a (dyn Fn(u64) + Sync),
     /// Whether anybody still waits; otherwise the search ends early, with what was found by then.
@@ -146,15 +152,15 @@ pub struct ScanJob<'a> {
 }
 
 impl ScanJob<'_> {
-    /// Searches all sources. Relevance is computed only for [`Order::Relevance`].
-    pub fn find_all(&self, order: Order) -> Scan {
-        let found = self.on_threads(|| self.look_everywhere(order));
-        let mut scan = Scan::default();
+    /// Searches all sources.
+    pub fn find_all(&self) -> ScanResult {
+        let found = self.on_threads(|| self.look_everywhere());
+        let mut scan = ScanResult::default();
         for places in found {
             match places {
                 Ok(mut found) => {
-                    scan.said.take(self.sources, &mut found);
-                    scan.places.extend(found.places);
+                    scan.notes.add_found(self.sources, &mut found);
+                    scan.locations.extend(found.locations);
                 }
                 // The client's clean-up may delete a file after it was listed.
                 Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}
@@ -164,20 +170,35 @@ impl ScanJob<'_> {
         scan
     }
 
-    fn look_everywhere(&self, order: Order) -> Vec<Result<Found, PathError>> {
-        let Self { sources, query, tool, filter, on_read, go_on, .. } = *self;
-        let sights = filter.sights(sources, query);
-        let detail = match order {
-            Order::Time => Detail::Whether,
-            Order::Relevance => Detail::Count,
+    /// Whether any source has a match. Stops at the first one.
+    pub fn has_match(&self) -> bool {
+        let is_found = AtomicBool::new(false);
+        let go_on = || (self.go_on)() && !is_found.load(Relaxed);
+        let look = |source: &SearchSource| {
+            let extent = self.filter.extent_of_any(source, self.query);
+            let scope =
+                ScanScope { filter: self.filter, extent: &extent, titles: false, go_on: &go_on };
+            let found = go_on()
+                && scan_source(0, source, self.query, self.tool, scope)
+                    .is_ok_and(|found| !found.locations.is_empty());
+            if found {
+                is_found.store(true, Relaxed);
+            }
+            found
         };
+        self.on_threads(|| self.sources.par_iter().with_max_len(1).any(look))
+    }
+
+    fn look_everywhere(&self) -> Vec<Result<FileMatches, PathError>> {
+        let Self { sources, query, tool, filter, on_read, go_on, .. } = *self;
+        let sights = filter.search_extents(sources, query);
         let mut largest: Vec<usize> = (0..sources.len()).collect();
         // Largest first, so that no thread is still busy with a large file at the end.
         largest.sort_by_key(|index| Reverse(sources[*index].file.bytes));
         let look = |&index: &usize| {
-            let sight = if go_on() { &sights[index] } else { &Sight::Nothing };
-            let sight = Seeing { filter, sight, titles: order == Order::Relevance, go_on };
-            let found = look(index, &sources[index], query, tool, detail, sight);
+            let sight = if go_on() { &sights[index] } else { &SearchExtent::Nothing };
+            let sight = ScanScope { filter, extent: sight, titles: false, go_on };
+            let found = scan_source(index, &sources[index], query, tool, sight);
             on_read(sources[index].file.bytes);
             found
         };
@@ -198,161 +219,214 @@ impl ScanJob<'_> {
 
 /// What to search in a file, and for how long.
 #[derive(Clone, Copy)]
-struct Seeing<'a> {
-    filter: &'a Filter,
-    sight: &'a Sight,
+struct ScanScope<'a> {
+    filter: &'a ScanFilter,
+    extent: &'a SearchExtent,
     /// Collect summaries, which are titles of other sessions.
     titles: bool,
     /// Returns `false` when the search was cancelled.
     go_on: &'a (dyn Fn() -> bool + Sync),
 }
 
-fn look(
+fn scan_source(
     index: usize,
-    source: &Source,
+    source: &SearchSource,
     query: &Query,
     tool: Option<&ToolFilter>,
-    detail: Detail,
-    seeing: Seeing<'_>,
-) -> Result<Found, PathError> {
+    seeing: ScanScope<'_>,
+) -> Result<FileMatches, PathError> {
     let found = match source.content {
-        _ if matches!(seeing.sight, Sight::Nothing) => Ok(Found {
+        _ if matches!(seeing.extent, SearchExtent::Nothing) => Ok(FileMatches {
             source: index,
-            places: Vec::new(),
+            locations: Vec::new(),
             session: None,
-            summaries: seeing.remembered(source),
+            summaries: seeing.cached_summaries(source),
         }),
-        Content::Records => records(index, source, query, tool, detail, seeing),
-        Content::Spilled => spill::search(index, source, query, tool).map(|places| Found {
-            source: index,
-            places,
-            session: None,
-            summaries: Vec::new(),
-        }),
+        SourceFormat::Records => scan_records(index, source, query, tool, seeing),
+        SourceFormat::Spilled => {
+            spilled_results::search_spilled(index, source, query, tool).map(|places| FileMatches {
+                source: index,
+                locations: places,
+                session: None,
+                summaries: Vec::new(),
+            })
+        }
     };
     found.map_err(|error| PathError::new(&source.file.path, error))
 }
 
-fn records(
+fn scan_records(
     index: usize,
-    source: &Source,
+    source: &SearchSource,
     query: &Query,
     tool: Option<&ToolFilter>,
-    detail: Detail,
-    seeing: Seeing<'_>,
-) -> io::Result<Found> {
-    let mut places: Vec<Place> = Vec::new();
-    let mut session = None;
-    let (seen, mut summaries) = match seeing.sight {
-        Sight::Some(seen) => (Some(seen), seeing.remembered(source)),
-        Sight::All | Sight::Nothing => (None, Vec::new()),
+    seeing: ScanScope<'_>,
+) -> io::Result<FileMatches> {
+    let (seen, mut summaries) = match seeing.extent {
+        SearchExtent::Some(seen) => (Some(&**seen), seeing.cached_summaries(source)),
+        SearchExtent::All | SearchExtent::Nothing => (None, Vec::new()),
     };
-    let mut answers = Vec::new();
-    let mut persons = FxHashSet::default();
-    let mut queue: Vec<(usize, Key)> = Vec::new();
-    let mut take = |piece: Piece<'_>| {
+    let mut matches = MatchCollector::new(index, source, tool);
+    read_chunks(&source.file.path, seen, |piece: LineChunk<'_>| {
         if seeing.titles && seen.is_none() {
-            summary::collect(piece.bytes, &mut summaries);
+            summary::collect_summaries(piece.bytes, &mut summaries);
         }
         let mut counted = 0;
         let mut line = piece.line;
-        for range in query.lines(piece.bytes) {
+        for range in query.candidate_lines(piece.bytes) {
             if !(seeing.go_on)() {
                 return;
             }
             line += memchr_iter(b'\n', &piece.bytes[counted..range.start]).count() as u32;
             counted = range.start;
-            query.findings(&piece.bytes[range.clone()], detail, |finding| {
-                if !belongs(source, &finding) {
-                    return;
-                }
-                if let Some(tool) = tool {
-                    let record = &piece.bytes[range.start + finding.start..][..finding.len];
-                    match tool.judge(record) {
-                        tool::Verdict::Yes => {}
-                        tool::Verdict::No => return,
-                        tool::Verdict::Answers(calls) => answers.push((places.len(), calls)),
-                    }
-                }
-                if source.file.role == FileRole::FlatAgent && session.is_none() {
-                    session = finding.session.as_deref().map(str::to_owned);
-                }
-                let at = piece.at + (range.start + finding.start) as u64;
-                if finding.kind == ramus_core::record::Kind::QueueOperation {
-                    queue.push((places.len(), finding.said));
-                } else {
-                    persons.insert(finding.said);
-                }
-                places.push(place(index, source, &finding, at, line));
+            let bytes = &piece.bytes[range.clone()];
+            let at = piece.at + range.start as u64;
+            query.find_in_line(bytes, FindingDetail::Whether, |finding| {
+                matches.add_finding(&finding, bytes, at, line);
             });
         }
-    };
+    })?;
+    matches.finish(query, summaries)
+}
+
+/// Reads a file in chunks of whole lines: all of it, or only the parts that can match.
+fn read_chunks(
+    path: &Path,
+    seen: Option<&[ChunkVerdict]>,
+    mut take: impl FnMut(LineChunk<'_>),
+) -> io::Result<()> {
     match seen {
-        Some(seen) => stretches(&source.file.path, seen, take)?,
-        None => {
-            pieces(&source.file.path, &mut take)?;
+        Some(seen) => read_matching_chunks(path, seen, take),
+        None => read_line_chunks(path, &mut take).map(drop),
+    }
+}
+
+/// Collects the matches of one file that are in scope.
+struct MatchCollector<'a> {
+    index: usize,
+    source: &'a SearchSource,
+    tool: Option<&'a ToolFilter>,
+    locations: Vec<MatchLocation>,
+    session: Option<String>,
+    /// Matches in tool results, with the calls they belong to.
+    results: Vec<(usize, Vec<IdHash>)>,
+    prompts: FxHashSet<IdHash>,
+    queued: Vec<(usize, IdHash)>,
+}
+
+impl<'a> MatchCollector<'a> {
+    fn new(index: usize, source: &'a SearchSource, tool: Option<&'a ToolFilter>) -> Self {
+        Self {
+            index,
+            source,
+            tool,
+            locations: Vec::new(),
+            session: None,
+            results: Vec::new(),
+            prompts: FxHashSet::default(),
+            queued: Vec::new(),
         }
     }
-    // A queued prompt usually appears again as a prompt of its own. Drop the queue entry then.
-    let mut drop: FxHashSet<usize> =
-        queue.iter().filter(|(_, said)| !persons.insert(*said)).map(|(at, _)| *at).collect();
-    if let Some(tool) = tool
-        && !answers.is_empty()
-    {
-        let calls = tool.calls(&source.file.path)?;
-        let fits = |ids: &[Key]| ids.iter().any(|id| calls.contains(id));
-        drop.extend(answers.iter().filter(|(_, ids)| !fits(ids)).map(|(at, _)| *at));
+
+    /// Adds a finding in a line that begins at `at`. Returns its location, if it is in scope.
+    fn add_finding(
+        &mut self,
+        finding: &Finding<'_>,
+        line: &[u8],
+        at: u64,
+        number: u32,
+    ) -> Option<&mut MatchLocation> {
+        if !is_in_scope(self.source, finding) {
+            return None;
+        }
+        let record = &line[finding.start..][..finding.len];
+        match self.tool.map(|tool| tool.judge_record(record)) {
+            None | Some(ToolVerdict::Yes) => {}
+            Some(ToolVerdict::No) => return None,
+            Some(ToolVerdict::Answers(calls)) => self.results.push((self.locations.len(), calls)),
+        }
+        if self.source.file.role == FileRole::FlatAgent && self.session.is_none() {
+            self.session = finding.session.as_deref().map(str::to_owned);
+        }
+        if finding.kind == RecordKind::QueueOperation {
+            self.queued.push((self.locations.len(), finding.text_hash));
+        } else {
+            self.prompts.insert(finding.text_hash);
+        }
+        let at = at + finding.start as u64;
+        self.locations.push(match_location(self.index, self.source, finding, at, number));
+        self.locations.last_mut()
     }
-    let mut kept = 0..;
-    places.retain(|_| kept.next().is_none_or(|at| !drop.contains(&at)));
+
+    fn finish(
+        mut self,
+        query: &Query,
+        summaries: Vec<summary::LeafSummary>,
+    ) -> io::Result<FileMatches> {
+        // A queued prompt usually appears again as a prompt of its own. Drop the queue entry then.
+        let mut dropped: FxHashSet<usize> = { self.queued.iter() }
+            .filter(|(_, text)| !self.prompts.insert(*text))
+            .map(|(at, _)| *at)
+            .collect();
+        if let Some(tool) = self.tool
+            && !self.results.is_empty()
+        {
+            let calls = tool.matching_call_ids(&self.source.file.path)?;
+            let fits = |ids: &[IdHash]| ids.iter().any(|id| calls.contains(id));
+            dropped.extend(self.results.iter().filter(|(_, ids)| !fits(ids)).map(|(at, _)| *at));
+        }
+        let mut at = 0..;
+        self.locations.retain(|_| at.next().is_none_or(|at| !dropped.contains(&at)));
+        date_undated(&mut self.locations, self.source, query)?;
+        let Self { index, locations, session, .. } = self;
+        Ok(FileMatches { source: index, locations, session, summaries })
+    }
+}
+
+/// Gives records without a time, such as titles, the last time of their file.
+fn date_undated(
+    places: &mut Vec<MatchLocation>,
+    source: &SearchSource,
+    query: &Query,
+) -> io::Result<()> {
     if places.iter().any(|place| place.time.is_none()) {
-        let last = last_time(&source.file.path)?;
+        let last = last_record_time(&source.file.path)?;
         for place in places.iter_mut().filter(|place| place.time.is_none()) {
             place.time = last;
         }
         places.retain(|place| place.time.is_none_or(|time| query.is_in_time(time)));
     }
-    Ok(Found { source: index, places, session, summaries })
+    Ok(())
 }
 
-impl Seeing<'_> {
-    fn remembered(&self, source: &Source) -> Vec<Named> {
-        if self.titles { self.filter.summaries(source).to_vec() } else { Vec::new() }
+impl ScanScope<'_> {
+    fn cached_summaries(&self, source: &SearchSource) -> Vec<LeafSummary> {
+        if self.titles { self.filter.cached_summaries(source).to_vec() } else { Vec::new() }
     }
 }
 
-fn belongs(source: &Source, finding: &Finding<'_>) -> bool {
+fn is_in_scope(source: &SearchSource, finding: &Finding<'_>) -> bool {
     source.only_session.as_deref().is_none_or(|only| finding.session.as_deref() == Some(only))
         && source.sidechain.is_none_or(|sidechain| sidechain == finding.sidechain)
 }
 
-fn place(index: usize, source: &Source, finding: &Finding<'_>, at: u64, line: u32) -> Place {
+fn match_location(
+    index: usize,
+    source: &SearchSource,
+    finding: &Finding<'_>,
+    at: u64,
+    line: u32,
+) -> MatchLocation {
     let is_foreign = source.file.role == FileRole::Session
         && finding.session.as_deref().is_some_and(|session| session != source.file.id);
-    Place {
+    MatchLocation {
         source: index as u32,
         line,
-        span: ByteSpan { at, len: finding.len as u32 },
+        span: ByteSpan { offset: at, len: finding.len as u32 },
         time: finding.time,
         is_dated: finding.time.is_some(),
         identity: finding.identity,
-        score: score(finding),
+        rank: 0,
         is_copy: finding.is_copy || is_foreign,
     }
-}
-
-/// Returns the relevance of a match: short texts, prompts and replies, and whole words count more.
-fn score(finding: &Finding<'_>) -> u32 {
-    let weight = match finding.text_kind {
-        TextKind::Title | TextKind::Summary => 8,
-        TextKind::Prompt | TextKind::Queued => 6,
-        TextKind::Answer => 4,
-        TextKind::Thinking | TextKind::ToolInput => 2,
-        _ => 1,
-    };
-    let edge = |char: Option<char>| !char.is_some_and(char::is_alphanumeric);
-    let is_word = edge(finding.text[..finding.range.start].chars().next_back())
-        && edge(finding.text[finding.range.end..].chars().next());
-    let density = finding.count.min(50) * 1000 / (200 + finding.text.len() as u32);
-    weight * (100 + density.min(100)) * if is_word { 2 } else { 1 }
 }

@@ -3,27 +3,27 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use ramus_core::redact::{Encoding, Finding, each_secret};
+use ramus_core::redact::{Encoding, SecretFinding, each_secret};
 
 use crate::error::PathError;
 use crate::overlay;
 
 /// The memory limit. A longer line is searched in pieces.
-const PIECE: u64 = 32 * 1024 * 1024;
+const PIECE_BYTES: u64 = 32 * 1024 * 1024;
 
 /// Calls `each` with the line number, the finding and the bytes of every secret in a file.
 pub fn find_secrets(
     path: &Path,
     encoding: Encoding,
-    mut each: impl FnMut(u64, &Finding, &[u8]),
+    mut each: impl FnMut(u64, &SecretFinding, &[u8]),
 ) -> Result<(), PathError> {
-    read(path, encoding, &mut each).map_err(|source| PathError::new(path, source))
+    scan_file(path, encoding, &mut each).map_err(|source| PathError::new(path, source))
 }
 
-fn read(
+fn scan_file(
     path: &Path,
     encoding: Encoding,
-    each: &mut dyn FnMut(u64, &Finding, &[u8]),
+    each: &mut dyn FnMut(u64, &SecretFinding, &[u8]),
 ) -> io::Result<()> {
     let mut file = BufReader::with_capacity(256 * 1024, overlay::open(path)?);
     let mut bytes = Vec::new();
@@ -31,9 +31,9 @@ fn read(
     loop {
         bytes.clear();
         match encoding {
-            Encoding::JsonLine => file.by_ref().take(PIECE).read_until(b'\n', &mut bytes)?,
+            Encoding::JsonLine => file.by_ref().take(PIECE_BYTES).read_until(b'\n', &mut bytes)?,
             // A private key in plain text spans several lines.
-            Encoding::Text => file.by_ref().take(PIECE).read_to_end(&mut bytes)?,
+            Encoding::Text => file.by_ref().take(PIECE_BYTES).read_to_end(&mut bytes)?,
         };
         if bytes.is_empty() {
             return Ok(());
@@ -41,16 +41,16 @@ fn read(
         let (mut seen, mut at) = (0, line);
         each_secret(&bytes, encoding, |finding, secret| {
             if encoding == Encoding::Text {
-                at += newlines(&bytes[seen..finding.range.start]);
+                at += count_newlines(&bytes[seen..finding.range.start]);
                 seen = finding.range.start;
             }
             each(at, finding, secret);
         });
-        line += newlines(&bytes);
+        line += count_newlines(&bytes);
     }
 }
 
-fn newlines(bytes: &[u8]) -> u64 {
+fn count_newlines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 

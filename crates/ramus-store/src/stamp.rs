@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::regular;
+use crate::regular_file;
 
 /// A file's length and the hash of its bytes.
 ///
@@ -21,26 +21,26 @@ pub struct Stamp {
 
 impl Stamp {
     /// Returns the stamp of a whole file.
-    pub fn at(path: &Path) -> io::Result<Self> {
-        let file = regular::open(path)?;
+    pub fn of_file(path: &Path) -> io::Result<Self> {
+        let file = regular_file::open_for_reading(path)?;
         let len = file.metadata()?.len();
-        Self::of(&file, len)
+        Self::of_prefix(&file, len)
     }
 
     /// Takes the stamp of a content that is handed over piece by piece; `None` ends it.
     pub fn of_pieces<E>(
         piece: &mut dyn FnMut(usize) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<Self, E> {
-        let (mut stamper, mut n) = (Stamper::default(), 0);
+        let (mut stamper, mut n) = (StampHasher::default(), 0);
         while let Some(bytes) = piece(n)? {
-            stamper.add(&bytes);
+            stamper.update(&bytes);
             n += 1;
         }
-        Ok(stamper.stamp())
+        Ok(stamper.finish())
     }
 
     /// Returns the stamp of the first `len` bytes of a file.
-    pub(crate) fn of(mut file: &File, len: u64) -> io::Result<Self> {
+    pub(crate) fn of_prefix(mut file: &File, len: u64) -> io::Result<Self> {
         file.seek(SeekFrom::Start(0))?;
         let mut hasher = Xxh3::new();
         if io::copy(&mut file.take(len), &mut hasher)? < len {
@@ -50,26 +50,26 @@ impl Stamp {
     }
 
     /// Whether a file still begins with the stamped content.
-    pub(crate) fn begins(&self, path: &Path) -> io::Result<bool> {
-        let file = regular::open(path)?;
-        Ok(file.metadata()?.len() >= self.len && Self::of(&file, self.len)? == *self)
+    pub(crate) fn is_prefix_of(&self, path: &Path) -> io::Result<bool> {
+        let file = regular_file::open_for_reading(path)?;
+        Ok(file.metadata()?.len() >= self.len && Self::of_prefix(&file, self.len)? == *self)
     }
 }
 
 /// Computes a stamp from bytes that arrive piece by piece.
 #[derive(Default)]
-pub(crate) struct Stamper {
+pub(crate) struct StampHasher {
     hasher: Xxh3,
     len: u64,
 }
 
-impl Stamper {
-    pub(crate) fn add(&mut self, bytes: &[u8]) {
+impl StampHasher {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.hasher.update(bytes);
         self.len += bytes.len() as u64;
     }
 
-    pub(crate) fn stamp(&self) -> Stamp {
+    pub(crate) fn finish(&self) -> Stamp {
         Stamp { len: self.len, hash: format!("{:032x}", self.hasher.digest128()) }
     }
 }
@@ -86,20 +86,20 @@ mod tests {
         let file = dir.path().join("long.rs");
         let mut text = vec![b'a'; 300_000];
         fs::write(&file, &text)?;
-        let before = Stamp::at(&file)?;
+        let before = Stamp::of_file(&file)?;
         for at in [0, 150_000, 299_999] {
             text[at] = b'b';
             fs::write(&file, &text)?;
-            assert_ne!(Stamp::at(&file)?, before, "{at}");
-            assert!(!before.begins(&file)?, "{at}");
+            assert_ne!(Stamp::of_file(&file)?, before, "{at}");
+            assert!(!before.is_prefix_of(&file)?, "{at}");
             text[at] = b'a';
         }
         text.push(b'c');
         fs::write(&file, &text)?;
-        assert!(before.begins(&file)?, "it grew");
-        assert_ne!(Stamp::at(&file)?, before);
+        assert!(before.is_prefix_of(&file)?, "it grew");
+        assert_ne!(Stamp::of_file(&file)?, before);
         fs::write(&file, &text[..200_000])?;
-        assert!(!before.begins(&file)?, "it was cut");
+        assert!(!before.is_prefix_of(&file)?, "it was cut");
         Ok(())
     }
 }

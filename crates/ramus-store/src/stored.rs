@@ -1,4 +1,4 @@
-//! The bytes of a file that lie elsewhere than in that file, such as in an archive.
+//! Content of a file that is stored elsewhere, such as in an archive.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::error::PathError;
 
 /// The whole content of a file, piece by piece.
 ///
-/// Implementations check what they hand out: bytes that are not those of the file are an error.
+/// Implementations verify what they return: wrong bytes are an error.
 pub trait StoredBytes: fmt::Debug + Send + Sync {
     /// Returns how long the content is.
     fn byte_count(&self) -> u64;

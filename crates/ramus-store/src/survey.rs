@@ -2,11 +2,12 @@
 //!
 //! Files that have not changed come from an earlier survey or from the cache.
 
+mod cached_project;
 mod count;
 mod family;
-mod remembered;
+mod unrelated;
 
-pub use count::{Counted, MostComplex, count};
+pub use count::{MostComplex, SurveyCounts, count_survey};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,28 +16,32 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ramus_core::activity::Activity;
 use ramus_core::defect::Defect;
-use ramus_core::digest::{Digest, Listed};
+use ramus_core::digest::{SessionDigest, SessionListing};
 use ramus_core::history::{AgentClass, History};
+use ramus_core::ids::RecordUuid;
 use ramus_core::inspect::Inspection;
 use ramus_core::lineage::SessionEntry;
-use ramus_core::link::{Family, LinkKind, Relative};
-use ramus_core::name::Name;
+use ramus_core::link::{LinkKind, RelatedSession, SessionRelations};
 use ramus_core::price::PriceList;
-use ramus_core::resume::Rule;
-use ramus_core::session::{Facts, Session};
+use ramus_core::resume::ResumeRule;
+use ramus_core::session::{Session, SessionFacts};
 use ramus_core::time::Time;
-use ramus_core::title::Summaries;
-use ramus_core::usage::Account;
+use ramus_core::title::ProjectSummaries;
+use ramus_core::usage::FileUsage;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::cache::HistoryCache;
+use crate::claude_dir::{FileRole, HistoryFile, Project, ProjectListing};
 use crate::error::PathError;
-use crate::index::Index;
-use crate::place::{FileRole, HistoryFile, Listing, Project, is_encoded};
-use crate::read::read_as;
-use crate::repository::{Repository, repositories};
-use family::Kin;
-use remembered::{Fresh, More, Remembered, Unread, Wants, remember};
+use crate::project_name::is_encoded_path;
+use crate::read::read_session_as;
+use crate::repository::{Repository, find_repositories};
+use cached_project::{
+    CachedProject, FreshFile, SurveyExtra, SurveyRequest, UnreadFile, save_projects,
+};
+use family::ProjectFamilies;
+use unrelated::RelatedFileSearch;
 
 /// The digests of all files that were read.
 #[derive(Debug, Default)]
@@ -53,24 +58,24 @@ pub struct ProjectSurvey {
     pub dir: PathBuf,
     /// The working directory of the project according to its records (R19). `None`: no record names one.
     pub path: Option<String>,
-    pub sessions: Vec<Surveyed>,
-    pub agents: Vec<Surveyed>,
+    pub sessions: Vec<SurveyedFile>,
+    pub agents: Vec<SurveyedFile>,
     /// Other files below the sessions' directories, such as workflow journals.
-    pub journals: Vec<Surveyed>,
-    pub summaries: Summaries,
+    pub journals: Vec<SurveyedFile>,
+    pub summaries: ProjectSummaries,
 }
 
 /// One file with its digest.
 #[derive(Debug)]
-pub struct Surveyed {
+pub struct SurveyedFile {
     pub file: HistoryFile,
-    pub digest: Arc<Digest>,
+    pub digest: Arc<SessionDigest>,
     /// Nodes whose parent is in no session of the project (R5).
     pub orphans: Vec<Defect>,
-    /// The parsed history; only set by [`survey_keeping`].
+    /// The parsed history; only set by [`survey_keeping_histories`].
     pub history: Option<Arc<History>>,
     /// The tokens and cost of its messages (R20); only set by [`survey_usage`].
-    pub account: Option<Arc<Account>>,
+    pub account: Option<Arc<FileUsage>>,
     /// Its activity; only set by [`survey_activity`].
     pub activity: Option<Arc<Activity>>,
     /// The result of a thorough inspection; only set by [`survey_inspection`].
@@ -78,10 +83,10 @@ pub struct Surveyed {
 }
 
 /// The number of records that are kept in memory, about 80 MB.
-const KEPT: usize = 250_000;
+const MAX_KEPT_RECORDS: usize = 250_000;
 
-impl Surveyed {
-    pub(crate) fn new(file: HistoryFile, digest: impl Into<Arc<Digest>>) -> Self {
+impl SurveyedFile {
+    pub(crate) fn new(file: HistoryFile, digest: impl Into<Arc<SessionDigest>>) -> Self {
         Self {
             file,
             digest: digest.into(),
@@ -98,25 +103,25 @@ impl Surveyed {
         parent_session(&self.file, &self.digest.facts)
     }
 
-    /// Returns the facts that tell an original from a copy.
-    pub fn entry(&self) -> SessionEntry<'_> {
-        let created = self.file.created.map(to_time);
+    /// Returns the facts that distinguish an original from a copy.
+    pub fn lineage_entry(&self) -> SessionEntry<'_> {
+        let created = self.file.created.map(time_from_system);
         SessionEntry { id: &self.file.id, digest: &self.digest, created }
     }
 
     /// Whether an agent did more than a warm-up.
-    fn is_at_work(&self) -> bool {
+    fn did_real_work(&self) -> bool {
         self.digest.agent_class != AgentClass::Warmup
     }
 
     /// Returns everything wrong with the file.
-    pub fn defects(&self) -> impl Iterator<Item = &Defect> {
+    pub fn all_defects(&self) -> impl Iterator<Item = &Defect> {
         self.digest.defects.iter().chain(&self.orphans)
     }
 }
 
 /// Returns the session that an agent's file belongs to.
-fn parent_session<'a>(file: &'a HistoryFile, facts: &'a Facts) -> Option<&'a str> {
+fn parent_session<'a>(file: &'a HistoryFile, facts: &'a SessionFacts) -> Option<&'a str> {
     match &file.role {
         FileRole::NestedAgent { session } | FileRole::Journal { session } => Some(session),
         FileRole::FlatAgent => facts.session_ids.first().map(|id| &**id),
@@ -127,30 +132,30 @@ fn parent_session<'a>(file: &'a HistoryFile, facts: &'a Facts) -> Option<&'a str
 fn family_of_agent<'a>(
     session: Option<&str>,
     mut sessions: impl Iterator<Item = &'a HistoryFile>,
-) -> Family {
-    let origin = |id: &str| Relative {
+) -> SessionRelations {
+    let origin = |id: &str| RelatedSession {
         kind: LinkKind::Agent,
         session: Some(id.into()),
         is_found: sessions.any(|session| session.id == *id),
     };
-    Family { origins: session.map(origin).into_iter().collect(), offspring: Vec::new() }
+    SessionRelations { origins: session.map(origin).into_iter().collect(), offspring: Vec::new() }
 }
 
 impl ProjectSurvey {
     /// Returns all files: sessions, agents and the rest.
-    pub fn files(&self) -> impl Iterator<Item = &Surveyed> {
+    pub fn all_files(&self) -> impl Iterator<Item = &SurveyedFile> {
         self.sessions.iter().chain(&self.agents).chain(&self.journals)
     }
 
     /// Returns the agents that a session started, warm-ups among them.
-    pub fn agents_of<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a Surveyed> {
+    pub fn agents_of<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a SurveyedFile> {
         self.agents.iter().filter(move |agent| agent.parent_session() == Some(session))
     }
 
     /// Returns how many agents each session started, without warm-ups. Sessions without agents are not included.
     pub fn agent_counts(&self) -> FxHashMap<&str, usize> {
         let mut counts = FxHashMap::default();
-        for agent in self.agents.iter().filter(|agent| agent.is_at_work()) {
+        for agent in self.agents.iter().filter(|agent| agent.did_real_work()) {
             if let Some(session) = agent.parent_session() {
                 *counts.entry(session).or_default() += 1;
             }
@@ -159,7 +164,10 @@ impl ProjectSurvey {
     }
 
     /// Returns list entries for all sessions, with the sessions each is linked to.
-    fn linked(&self, kin: Kin) -> impl Iterator<Item = Listed<'_>> {
+    fn list_entries_with_links(
+        &self,
+        kin: ProjectFamilies,
+    ) -> impl Iterator<Item = SessionListing<'_>> {
         let mut links = kin.links.into_iter().peekable();
         let agents = self.agent_counts();
         let sessions = self.sessions.iter().zip(kin.families).enumerate();
@@ -167,91 +175,77 @@ impl ProjectSurvey {
             let own = std::iter::from_fn(|| links.next_if(|link| link.from == index));
             let links = own.map(|link| (link.kind, &*self.sessions[link.to].file.id)).collect();
             let agents = agents.get(&*session.file.id).copied().unwrap_or_default();
-            Listed { links, family, agents, ..self.row(session) }
+            SessionListing { links, relations: family, agents, ..self.bare_list_entry(session) }
         })
     }
 
     /// Returns the agents whose session no longer has a file, each with that session's id, without
     /// warm-ups.
-    pub fn lost_agents(&self) -> impl Iterator<Item = (&str, &Surveyed)> {
+    pub fn lost_agents(&self) -> impl Iterator<Item = (&str, &SurveyedFile)> {
         let ids: FxHashSet<&str> = self.sessions.iter().map(|session| &*session.file.id).collect();
-        let agents = self.agents.iter().filter(|agent| agent.is_at_work());
+        let agents = self.agents.iter().filter(|agent| agent.did_real_work());
         let started = agents.filter_map(|agent| Some((agent.parent_session()?, agent)));
         started.filter(move |(session, _)| !ids.contains(session))
     }
 
     /// Returns where an agent came from.
-    pub fn family_of_agent(&self, agent: &Surveyed) -> Family {
+    pub fn agent_family(&self, agent: &SurveyedFile) -> SessionRelations {
         let sessions = self.sessions.iter().map(|session| &session.file);
         family_of_agent(agent.parent_session(), sessions)
     }
 
     /// Returns the list entry of a session, without its links.
-    pub fn listed<'a>(&'a self, session: &'a Surveyed) -> Listed<'a> {
-        let agents = self.agents_of(&session.file.id).filter(|agent| agent.is_at_work()).count();
-        Listed { agents, ..self.row(session) }
+    pub fn list_entry<'a>(&'a self, session: &'a SurveyedFile) -> SessionListing<'a> {
+        let agents = self.agents_of(&session.file.id).filter(|agent| agent.did_real_work()).count();
+        SessionListing { agents, ..self.bare_list_entry(session) }
     }
 
-    fn row<'a>(&'a self, session: &'a Surveyed) -> Listed<'a> {
-        Listed {
-            id: &session.file.id,
-            file: &session.file.relative,
+    fn bare_list_entry<'a>(&'a self, session: &'a SurveyedFile) -> SessionListing<'a> {
+        let HistoryFile { id, relative, bytes, archived, .. } = &session.file;
+        SessionListing {
             project: &self.name,
-            bytes: session.file.bytes,
-            digest: &session.digest,
-            summaries: &self.summaries,
-            agents: 0,
-            defects: session.defects().count(),
-            links: Vec::new(),
-            family: Family::default(),
-            class: session.digest.class.word(),
-            repository: None,
-            deleted_after: None,
-            archived: session.file.archived,
+            bytes: *bytes,
+            defects: session.all_defects().count(),
+            archived: *archived,
+            ..SessionListing::new(id, relative, &session.digest, &self.summaries)
         }
     }
 }
 
 impl Survey {
     /// Returns the git repository of each project, if it can be found on disk.
-    pub fn repositories(&self) -> Vec<Option<Repository>> {
+    pub fn project_repositories(&self) -> Vec<Option<Repository>> {
         let dirs: Vec<Option<&str>> = self.projects.iter().map(|one| one.path.as_deref()).collect();
-        repositories(&dirs)
+        find_repositories(&dirs)
     }
 
     /// Returns the origins and offspring of all sessions, by project.
-    pub fn families(&self) -> Vec<Vec<Family>> {
-        family::kin(self).into_iter().map(|kin| kin.families).collect()
+    pub fn session_families(&self) -> Vec<Vec<SessionRelations>> {
+        family::find_families(self).into_iter().map(|kin| kin.families).collect()
     }
 
     /// Returns the origins and offspring of one session or agent.
-    pub fn family_of(&self, file: &Path) -> Family {
-        let is_it = |one: &Surveyed| one.file.path == file;
+    pub fn family_of(&self, file: &Path) -> SessionRelations {
+        let is_it = |one: &SurveyedFile| one.file.path == file;
         for (p, project) in self.projects.iter().enumerate() {
             if let Some(s) = project.sessions.iter().position(is_it) {
-                return self.families().swap_remove(p).swap_remove(s);
+                return self.session_families().swap_remove(p).swap_remove(s);
             }
             if let Some(agent) = project.agents.iter().find(|one| is_it(one)) {
-                return project.family_of_agent(agent);
+                return project.agent_family(agent);
             }
         }
-        Family::default()
-    }
-
-    /// Maps all projects with their index, in parallel.
-    pub fn map<T: Send>(self, each: impl Fn(usize, ProjectSurvey) -> T + Sync) -> Vec<T> {
-        let projects = self.projects.into_par_iter().with_max_len(1).enumerate();
-        projects.map(|(at, project)| each(at, project)).collect()
+        SessionRelations::default()
     }
 
     /// Maps all sessions in project order, in parallel.
-    pub fn list<T: Send>(
+    pub fn map_sessions<T: Send>(
         &self,
-        each: impl Fn(&ProjectSurvey, &Surveyed, Listed<'_>) -> Option<T> + Sync,
+        each: impl Fn(&ProjectSurvey, &SurveyedFile, SessionListing<'_>) -> Option<T> + Sync,
     ) -> Vec<T> {
-        let projects = self.projects.par_iter().zip(family::kin(self)).with_max_len(1);
+        let projects = self.projects.par_iter().zip(family::find_families(self)).with_max_len(1);
         let rows = projects.flat_map_iter(|(project, kin)| {
-            let sessions = project.sessions.iter().zip(project.linked(kin));
+            let sessions = project.sessions.iter().zip(project.list_entries_with_links(kin));
             sessions.filter_map(|(session, listed)| each(project, session, listed))
         });
         rows.collect()
@@ -262,51 +256,51 @@ impl Survey {
 ///
 /// `on_read` gets the size of each file when it has been read. It is called from several
 /// threads.
-pub fn survey(
-    index: &Index,
-    listing: Listing,
-    rule: Rule,
+pub fn survey_files(
+    index: &HistoryCache,
+    listing: ProjectListing,
+    rule: ResumeRule,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    resurvey(index, &Survey::default(), listing, rule, on_read)
+    survey_changed_files(index, &Survey::default(), listing, rule, on_read)
 }
 
 /// Reads every file of a listing. `each` is called for each file, from several threads: with its
 /// digest if the file was read, with `None` if that was not necessary.
-pub fn survey_each(
-    index: &Index,
-    listing: Listing,
-    rule: Rule,
-    each: &(dyn Fn(&HistoryFile, Option<&Digest>) + Sync),
+pub fn survey_with_events(
+    index: &HistoryCache,
+    listing: ProjectListing,
+    rule: ResumeRule,
+    each: &(dyn Fn(&HistoryFile, Option<&SessionDigest>) + Sync),
 ) -> Survey {
-    let told = |file: &HistoryFile, surveyed: Option<&Surveyed>| {
+    let told = |file: &HistoryFile, surveyed: Option<&SurveyedFile>| {
         each(file, surveyed.map(|surveyed| &*surveyed.digest));
     };
-    read_all(
+    survey_listing(
         index,
-        Wants::digests(rule),
+        SurveyRequest::digests_only(rule),
         &Survey::default(),
         listing,
         &told,
-        &keeping(index, rule, 0),
+        &keeping_reader(index, rule, 0),
     )
 }
 
-/// Like [`survey`], but reads only files that changed since an earlier survey by the same rule.
-pub fn resurvey(
-    index: &Index,
+/// Like [`survey_files`], but reads only files that changed since an earlier survey by the same rule.
+pub fn survey_changed_files(
+    index: &HistoryCache,
     earlier: &Survey,
-    listing: Listing,
-    rule: Rule,
+    listing: ProjectListing,
+    rule: ResumeRule,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    read_all(
+    survey_listing(
         index,
-        Wants::digests(rule),
+        SurveyRequest::digests_only(rule),
         earlier,
         listing,
-        &sizes(on_read),
-        &keeping(index, rule, 0),
+        &report_sizes(on_read),
+        &keeping_reader(index, rule, 0),
     )
 }
 
@@ -314,167 +308,212 @@ pub fn resurvey(
 ///
 /// The session itself is open already; of its project only the other sessions are read, for an agent nothing.
 pub fn survey_family(
-    index: &Index,
+    index: &HistoryCache,
     project: Project,
     (file, history): (&HistoryFile, &History),
-    rule: Rule,
+    rule: ResumeRule,
     on_read: &(dyn Fn(u64) + Sync),
-) -> (Family, Vec<PathError>) {
+) -> (SessionRelations, Vec<PathError>) {
     if file.role != FileRole::Session {
         let session = parent_session(file, history.session.facts());
         let session = session.filter(|_| file.role.is_agent());
-        return (family_of_agent(session, project.sessions()), Vec::new());
+        return (family_of_agent(session, project.session_files()), Vec::new());
     }
-    let own = Surveyed::new(file.clone(), Digest::new(history));
+    // What is remembered of files tells more, and costs less, than a search through them.
+    if index.dir().is_none() && is_unrelated(&project, file, history) {
+        project.session_files().for_each(|other| on_read(other.bytes));
+        return (family::lone_family(&project.dir, &file.id, &history.session), Vec::new());
+    }
+    let own = SurveyedFile::new(file.clone(), SessionDigest::new(history));
     let known = Survey {
-        projects: vec![project_survey(Project { files: Vec::new(), ..project.clone() }, vec![own])],
+        projects: vec![assemble_project(
+            Project { files: Vec::new(), ..project.clone() },
+            vec![own],
+        )],
         problems: Vec::new(),
     };
-    let listing = Listing { projects: vec![project], problems: Vec::new() };
-    let wants = Wants { agents: false, ..Wants::digests(rule) };
-    let look = keeping(index, rule, 0);
-    let survey = read_all(index, wants, &known, listing, &sizes(on_read), &look);
+    let listing = ProjectListing { projects: vec![project], problems: Vec::new() };
+    let wants = SurveyRequest { agents: false, ..SurveyRequest::digests_only(rule) };
+    let look = keeping_reader(index, rule, 0);
+    let survey = survey_listing(index, wants, &known, listing, &report_sizes(on_read), &look);
     (survey.family_of(&file.path), survey.problems)
 }
 
-/// Reads every file of a listing, keeping the histories of sessions for who reads their bodies next, as long as there is room.
-pub fn survey_keeping(
-    index: &Index,
-    listing: Listing,
-    rule: Rule,
-    on_read: &(dyn Fn(u64) + Sync),
-) -> Survey {
-    let look = keeping(index, rule, KEPT);
-    read_all(index, Wants::digests(rule), &Survey::default(), listing, &sizes(on_read), &look)
+/// Whether no other session of a project has to do with one. What cannot be read may have.
+fn is_unrelated(project: &Project, file: &HistoryFile, history: &History) -> bool {
+    let search = RelatedFileSearch::new(file, history);
+    let mut others = project.session_files().filter(|other| other.path != file.path);
+    !others.any(|other| search.may_be_related(other).unwrap_or(true))
 }
 
-/// Like [`survey`], and adds up what messages used. Digests of an earlier survey by the same rule are
+/// Reads every file of a listing, and keeps parsed histories for callers that read bodies next, within a limit.
+pub fn survey_keeping_histories(
+    index: &HistoryCache,
+    listing: ProjectListing,
+    rule: ResumeRule,
+    on_read: &(dyn Fn(u64) + Sync),
+) -> Survey {
+    let look = keeping_reader(index, rule, MAX_KEPT_RECORDS);
+    survey_listing(
+        index,
+        SurveyRequest::digests_only(rule),
+        &Survey::default(),
+        listing,
+        &report_sizes(on_read),
+        &look,
+    )
+}
+
+/// Like [`survey_files`], and adds up what messages used. Digests of an earlier survey by the same rule are
 /// shared, not duplicated.
 pub fn survey_usage(
-    index: &Index,
+    index: &HistoryCache,
     earlier: &Survey,
-    listing: Listing,
-    rule: Rule,
+    listing: ProjectListing,
+    rule: ResumeRule,
     prices: &PriceList,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    let wants = Wants::and(rule, More::Accounts(prices.fingerprint()));
-    read_all(index, wants, earlier, listing, &sizes(on_read), &|file, digest| {
-        let history = History::new(index.read_with_uses(&file.path)?, rule);
-        let account = Some(Arc::new(Account::new(&history, prices)));
-        Ok(Surveyed { account, ..Surveyed::new(file.clone(), known_or_new(digest, &history)) })
+    let wants = SurveyRequest::and(rule, SurveyExtra::Accounts(prices.fingerprint()));
+    survey_listing(index, wants, earlier, listing, &report_sizes(on_read), &|file, digest| {
+        let history = History::new(index.read_session_with_usage(&file.path)?, rule);
+        let account = Some(Arc::new(FileUsage::new(&history, prices)));
+        Ok(SurveyedFile {
+            account,
+            ..SurveyedFile::new(file.clone(), digest_or_new(digest, &history))
+        })
     })
 }
 
-/// Like [`survey`], and collects the activity that charts show.
+/// Like [`survey_files`], and collects the activity that charts show.
 pub fn survey_activity(
-    index: &Index,
-    listing: Listing,
-    rule: Rule,
+    index: &HistoryCache,
+    listing: ProjectListing,
+    rule: ResumeRule,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    let wants = Wants::and(rule, More::Activities);
-    read_all(index, wants, &Survey::default(), listing, &sizes(on_read), &|file, digest| {
-        let history = History::new(read_as(Session::with_activity(), &file.path)?, rule);
-        let activity = Some(Arc::new(Activity::new(&history)));
-        Ok(Surveyed { activity, ..Surveyed::new(file.clone(), known_or_new(digest, &history)) })
+    let wants = SurveyRequest::and(rule, SurveyExtra::Activities);
+    survey_extra(index, wants, listing, on_read, Session::with_activity, &|history, surveyed| {
+        surveyed.activity = Some(Arc::new(Activity::new(history)));
     })
 }
 
-/// Like [`survey`], and inspects each file thoroughly.
+/// Like [`survey_files`], and inspects each file thoroughly.
 pub fn survey_inspection(
-    index: &Index,
-    listing: Listing,
-    rule: Rule,
+    index: &HistoryCache,
+    listing: ProjectListing,
+    rule: ResumeRule,
     on_read: &(dyn Fn(u64) + Sync),
 ) -> Survey {
-    let wants = Wants::and(rule, More::Inspections);
-    read_all(index, wants, &Survey::default(), listing, &sizes(on_read), &|file, digest| {
-        let history = History::new(read_as(Session::with_inspection(), &file.path)?, rule);
+    let wants = SurveyRequest::and(rule, SurveyExtra::Inspections);
+    survey_extra(index, wants, listing, on_read, Session::with_inspection, &|history, surveyed| {
+        let file = &surveyed.file;
         let own = (file.role == FileRole::Session).then_some(&*file.id);
-        let inspection = Some(Arc::new(Inspection::new(&history, own)));
-        Ok(Surveyed { inspection, ..Surveyed::new(file.clone(), known_or_new(digest, &history)) })
+        surveyed.inspection = Some(Arc::new(Inspection::new(history, own)));
     })
 }
 
-fn known_or_new(digest: Option<&Arc<Digest>>, history: &History) -> Arc<Digest> {
-    digest.cloned().unwrap_or_else(|| Arc::new(Digest::new(history)))
+/// Surveys files and adds something to each that only some commands need.
+fn survey_extra(
+    index: &HistoryCache,
+    wants: SurveyRequest,
+    listing: ProjectListing,
+    on_read: &(dyn Fn(u64) + Sync),
+    new_session: fn() -> Session,
+    add_extra: &(dyn Fn(&History, &mut SurveyedFile) + Sync),
+) -> Survey {
+    let rule = wants.rule;
+    let report = report_sizes(on_read);
+    survey_listing(index, wants, &Survey::default(), listing, &report, &|file, digest| {
+        let history = History::new(read_session_as(new_session(), &file.path)?, rule);
+        let mut surveyed = SurveyedFile::new(file.clone(), digest_or_new(digest, &history));
+        add_extra(&history, &mut surveyed);
+        Ok(surveyed)
+    })
+}
+
+fn digest_or_new(digest: Option<&Arc<SessionDigest>>, history: &History) -> Arc<SessionDigest> {
+    digest.cloned().unwrap_or_else(|| Arc::new(SessionDigest::new(history)))
 }
 
 /// Reads a file whose digest may already be available.
-type Look<'a> =
-    dyn Fn(&HistoryFile, Option<&Arc<Digest>>) -> Result<Surveyed, PathError> + Sync + 'a;
+type ReadFile<'a> = dyn Fn(&HistoryFile, Option<&Arc<SessionDigest>>) -> Result<SurveyedFile, PathError>
+    + Sync
+    + 'a;
 
 /// Reports the size of each file.
-fn sizes(on_read: &(dyn Fn(u64) + Sync)) -> impl Fn(&HistoryFile, Option<&Surveyed>) + Sync {
+fn report_sizes(
+    on_read: &(dyn Fn(u64) + Sync),
+) -> impl Fn(&HistoryFile, Option<&SurveyedFile>) + Sync {
     |file, _| on_read(file.bytes)
 }
 
 /// Returns a reader that keeps parsed histories until they have `room` records together.
-fn keeping(
-    index: &Index,
-    rule: Rule,
+fn keeping_reader(
+    index: &HistoryCache,
+    rule: ResumeRule,
     room: usize,
-) -> impl Fn(&HistoryFile, Option<&Arc<Digest>>) -> Result<Surveyed, PathError> + Sync {
+) -> impl Fn(&HistoryFile, Option<&Arc<SessionDigest>>) -> Result<SurveyedFile, PathError> + Sync {
     let kept = AtomicUsize::new(0);
     move |file, _| {
-        let history = History::new(index.read(&file.path)?, rule);
+        let history = History::new(index.read_session(&file.path)?, rule);
         let records = history.session.records().len();
-        let digest = Digest::new(&history);
+        let digest = SessionDigest::new(&history);
         let keeps = file.role == FileRole::Session
             && kept.fetch_add(records, Ordering::Relaxed) + records <= room;
         let history = keeps.then(|| Arc::new(history));
-        Ok(Surveyed { history, ..Surveyed::new(file.clone(), digest) })
+        Ok(SurveyedFile { history, ..SurveyedFile::new(file.clone(), digest) })
     }
 }
 
-fn read_all(
-    index: &Index,
-    wants: Wants,
+fn survey_listing(
+    index: &HistoryCache,
+    wants: SurveyRequest,
     earlier: &Survey,
-    listing: Listing,
-    told: &(dyn Fn(&HistoryFile, Option<&Surveyed>) + Sync),
-    look: &Look<'_>,
+    listing: ProjectListing,
+    told: &(dyn Fn(&HistoryFile, Option<&SurveyedFile>) + Sync),
+    look: &ReadFile<'_>,
 ) -> Survey {
-    let Listing { projects, mut problems } = listing;
-    let known = known(earlier);
-    let remembered: Vec<Remembered> = projects
+    let ProjectListing { projects, mut problems } = listing;
+    let known = earlier_files(earlier);
+    let remembered: Vec<CachedProject> = projects
         .into_par_iter()
         .with_max_len(1)
-        .map(|project| Remembered::new(index, wants, project, &known, told))
+        .map(|project| CachedProject::load(index, wants, project, &known, told))
         .collect();
-    let mut unread: Vec<(usize, &Unread)> = remembered
+    let mut unread: Vec<(usize, &UnreadFile)> = remembered
         .iter()
         .enumerate()
         .flat_map(|(at, project)| project.unread.iter().map(move |file| (at, file)))
         .collect();
     // Largest first, so that no thread is still busy with a large file at the end.
     unread.sort_by_key(|(_, unread)| std::cmp::Reverse(unread.file.bytes));
-    let read: Vec<(usize, Result<Fresh, PathError>)> = unread
+    let read: Vec<(usize, Result<FreshFile, PathError>)> = unread
         .par_iter()
         .with_max_len(1)
         .map(|(at, unread)| {
             let surveyed = look(&unread.file, unread.digest.as_ref());
             told(&unread.file, surveyed.as_ref().ok());
-            let fresh = |surveyed| Fresh { surveyed, again: unread.digest.is_some() };
+            let fresh = |surveyed| FreshFile { surveyed, had_digest: unread.digest.is_some() };
             (*at, surveyed.map(fresh))
         })
         .collect();
-    let mut fresh: Vec<Vec<Fresh>> = remembered.iter().map(|_| Vec::new()).collect();
+    let mut fresh: Vec<Vec<FreshFile>> = remembered.iter().map(|_| Vec::new()).collect();
     for (at, surveyed) in read {
         match surveyed {
             Ok(surveyed) => fresh[at].push(surveyed),
             Err(problem) => problems.push(problem),
         }
     }
-    let together: Vec<(Remembered, Vec<Fresh>)> = remembered.into_iter().zip(fresh).collect();
-    remember(index, &together);
+    let together: Vec<(CachedProject, Vec<FreshFile>)> =
+        remembered.into_iter().zip(fresh).collect();
+    save_projects(index, &together);
     let projects = together
         .into_par_iter()
         .map(|(remembered, fresh)| {
             let mut files = remembered.files;
             files.extend(fresh.into_iter().map(|fresh| fresh.surveyed));
-            project_survey(remembered.project, files)
+            assemble_project(remembered.project, files)
         })
         .collect();
     problems.sort_by(|a, b| a.path.cmp(&b.path));
@@ -482,17 +521,17 @@ fn read_all(
 }
 
 /// Returns the files of an earlier survey by path.
-fn known(earlier: &Survey) -> FxHashMap<&Path, &Surveyed> {
-    let lists = earlier.projects.iter().flat_map(ProjectSurvey::files);
+fn earlier_files(earlier: &Survey) -> FxHashMap<&Path, &SurveyedFile> {
+    let lists = earlier.projects.iter().flat_map(ProjectSurvey::all_files);
     lists.map(|one| (&*one.file.path, one)).collect()
 }
 
-fn project_survey(project: Project, mut files: Vec<Surveyed>) -> ProjectSurvey {
+fn assemble_project(project: Project, mut files: Vec<SurveyedFile>) -> ProjectSurvey {
     // Names that are not UTF-8 may have the same lossy form, so compare paths too.
     files.sort_by(|a, b| (&a.file.relative, &a.file.path).cmp(&(&b.file.relative, &b.file.path)));
-    let mut summaries = Summaries::default();
-    for Surveyed { file, digest, .. } in &files {
-        summaries.add(digest, to_time(file.modified));
+    let mut summaries = ProjectSummaries::default();
+    for SurveyedFile { file, digest, .. } in &files {
+        summaries.add_digest(digest, time_from_system(file.modified));
     }
     let elsewhere = names_elsewhere(&files);
     let mut survey = ProjectSurvey {
@@ -505,7 +544,7 @@ fn project_survey(project: Project, mut files: Vec<Surveyed>) -> ProjectSurvey {
         summaries,
     };
     for mut found in files {
-        let missing = found.digest.missing.iter();
+        let missing = found.digest.missing_parents.iter();
         let missing = missing.filter(|missing| !elsewhere.contains(&missing.parent));
         found.orphans = missing.filter_map(|missing| missing.defect.clone()).collect();
         let list = match found.file.role {
@@ -519,32 +558,32 @@ fn project_survey(project: Project, mut files: Vec<Surveyed>) -> ProjectSurvey {
 }
 
 /// Returns the uuids of missing parents that exist in another file of the project (R5).
-fn names_elsewhere(files: &[Surveyed]) -> FxHashSet<Name> {
-    let wanted: FxHashSet<Name> = files
+fn names_elsewhere(files: &[SurveyedFile]) -> FxHashSet<RecordUuid> {
+    let wanted: FxHashSet<RecordUuid> = files
         .iter()
-        .flat_map(|found| found.digest.missing.iter().map(|missing| missing.parent))
+        .flat_map(|found| found.digest.missing_parents.iter().map(|missing| missing.parent))
         .collect();
     if wanted.is_empty() {
         return FxHashSet::default();
     }
-    let names = files.iter().flat_map(|found| &found.digest.chain.names);
+    let names = files.iter().flat_map(|found| &found.digest.chain.uuids);
     names.filter(|name| wanted.contains(name)).copied().collect()
 }
 
 /// Finds the working directory of a project: the newest `cwd` that encodes to the project's name.
-fn project_path(name: &str, files: &[Surveyed]) -> Option<String> {
-    let mut sessions: Vec<&Surveyed> =
+fn project_path(name: &str, files: &[SurveyedFile]) -> Option<String> {
+    let mut sessions: Vec<&SurveyedFile> =
         files.iter().filter(|found| found.digest.facts.cwd.is_some()).collect();
     sessions.sort_by_key(|found| {
         std::cmp::Reverse((found.digest.facts.last_active, found.file.modified))
     });
     let cwds: Vec<&str> =
         sessions.iter().filter_map(|found| found.digest.facts.cwd.as_deref()).collect();
-    cwds.iter().find(|cwd| is_encoded(name, cwd)).or(cwds.first()).map(|cwd| (*cwd).to_owned())
+    cwds.iter().find(|cwd| is_encoded_path(name, cwd)).or(cwds.first()).map(|cwd| (*cwd).to_owned())
 }
 
 /// Converts a file time to a record time.
-pub fn to_time(time: SystemTime) -> Time {
+pub fn time_from_system(time: SystemTime) -> Time {
     let millis = match time.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
         Err(before) => -i64::try_from(before.duration().as_millis()).unwrap_or(i64::MAX),
@@ -556,30 +595,34 @@ pub fn to_time(time: SystemTime) -> Time {
 mod tests {
     use std::sync::atomic::AtomicU64;
 
-    use testkit::Home;
+    use testkit::TestHome;
 
     use super::*;
-    use crate::place::Place;
+    use crate::claude_dir::ClaudeDirs;
 
-    fn surveyed(home: &Home, index: &Index) -> (Survey, u64) {
+    fn surveyed(home: &TestHome, index: &HistoryCache) -> (Survey, u64) {
         let read = AtomicU64::new(0);
-        let listing = Place::open(vec![home.claude()]).unwrap().projects();
-        let survey = survey(index, listing, Rule::Client, &|bytes| {
+        let listing = ClaudeDirs::open(vec![home.claude_dir()]).unwrap().list_projects();
+        let survey = survey_files(index, listing, ResumeRule::Client, &|bytes| {
             read.fetch_add(bytes, Ordering::Relaxed);
         });
         (survey, read.into_inner())
     }
 
     #[test]
-    fn sessions_agents_and_journals_are_told_apart() {
-        let home = Home::new();
-        home.session("-p/s1.jsonl", "a user hello\nb < a assistant hi\nc < a assistant hi again");
-        home.session("-p/s1/subagents/agent-a1.jsonl", "x side-user look");
-        home.write("-p/s1/subagents/workflows/wf_1/journal.jsonl", "{\"type\":\"started\"}\n");
-        let (survey, _) = surveyed(&home, &Index::none());
+    fn sessions_agents_and_journals_are_distinguished() {
+        let home = TestHome::new();
+        home.write_session(
+            "-p/s1.jsonl",
+            "a user hello\nb < a assistant hi\nc < a assistant hi again",
+        );
+        home.write_session("-p/s1/subagents/agent-a1.jsonl", "x side-user look");
+        home.write_file("-p/s1/subagents/workflows/wf_1/journal.jsonl", "{\"type\":\"started\"}\n");
+        let (survey, _) = surveyed(&home, &HistoryCache::disabled());
         let [project] = &survey.projects[..] else { panic!("{survey:?}") };
-        let ids =
-            |files: &[Surveyed]| files.iter().map(|one| one.file.id.clone()).collect::<Vec<_>>();
+        let ids = |files: &[SurveyedFile]| {
+            files.iter().map(|one| one.file.id.clone()).collect::<Vec<_>>()
+        };
         assert_eq!(ids(&project.sessions), ["s1"]);
         assert_eq!(ids(&project.agents), ["a1"]);
         assert_eq!(ids(&project.journals), ["journal"]);
@@ -589,47 +632,68 @@ mod tests {
 
     #[test]
     fn a_parent_in_another_session_is_no_orphan() {
-        let home = Home::new();
-        home.session("-p/s1.jsonl", "a user hello\nb < a assistant hi");
-        home.session("-p/s2.jsonl", "c < b user on\nd < c assistant yes");
-        home.session("-p/s3.jsonl", "e < nowhere user lost\nf < e assistant yes");
-        home.session("-q/s4.jsonl", "g < b user another project\nh < g assistant yes");
-        let (survey, _) = surveyed(&home, &Index::none());
+        let home = TestHome::new();
+        home.write_session("-p/s1.jsonl", "a user hello\nb < a assistant hi");
+        home.write_session("-p/s2.jsonl", "c < b user on\nd < c assistant yes");
+        home.write_session("-p/s3.jsonl", "e < nowhere user lost\nf < e assistant yes");
+        home.write_session("-q/s4.jsonl", "g < b user another project\nh < g assistant yes");
+        let (survey, _) = surveyed(&home, &HistoryCache::disabled());
         let sessions = survey.projects.iter().flat_map(|project| &project.sessions);
         let orphans: Vec<(&str, usize)> =
             sessions.map(|session| (&*session.file.id, session.orphans.len())).collect();
         assert_eq!(orphans, [("s1", 0), ("s2", 0), ("s3", 1), ("s4", 1)]);
     }
 
-    #[test]
-    fn the_family_of_an_open_session_is_that_of_a_survey_of_its_project() {
-        let home = Home::new();
-        testkit::corpus(&home, 5, 12);
-        let index = Index::none();
+    /// Asks for the family of each file alone, and of all at once; returns how many relatives there are.
+    #[track_caller]
+    fn check_families(home: &TestHome) -> usize {
+        let index = HistoryCache::disabled();
         let mut relatives = 0;
-        for project in Place::open(vec![home.claude()]).unwrap().projects().projects {
-            let listing = Listing { projects: vec![project.clone()], problems: Vec::new() };
-            let whole = survey(&index, listing, Rule::Client, &|_| {});
+        for project in ClaudeDirs::open(vec![home.claude_dir()]).unwrap().list_projects().projects {
+            let listing = ProjectListing { projects: vec![project.clone()], problems: Vec::new() };
+            let whole = survey_files(&index, listing, ResumeRule::Client, &|_| {});
             for file in &project.files {
-                let history = History::new(index.read(&file.path).unwrap(), Rule::Client);
+                let history =
+                    History::new(index.read_session(&file.path).unwrap(), ResumeRule::Client);
                 let own = (file, &history);
                 let (family, problems) =
-                    survey_family(&index, project.clone(), own, Rule::Client, &|_| {});
+                    survey_family(&index, project.clone(), own, ResumeRule::Client, &|_| {});
                 assert_eq!(family, whole.family_of(&file.path), "{}", file.relative);
                 assert!(problems.is_empty());
                 relatives += family.origins.len() + family.offspring.len();
             }
         }
-        assert!(relatives > 0, "the corpus has related sessions");
+        relatives
+    }
+
+    #[test]
+    fn the_family_of_an_open_session_is_that_of_a_survey_of_its_project() {
+        let home = TestHome::new();
+        testkit::write_corpus(&home, 5, 12);
+        assert!(check_families(&home) > 0, "the corpus has related sessions");
+    }
+
+    #[test]
+    fn a_session_that_names_only_a_record_of_another_is_its_relative() {
+        let home = TestHome::new();
+        home.write_session("-p/s1.jsonl", "a user hello\nb < a assistant hi");
+        home.write_session("-p/s2.jsonl", "c user something else\nd < c assistant yes");
+        assert_eq!(check_families(&home), 0);
+        // The one that is named is an origin, the other an offspring.
+        home.write_session("-p/s3.jsonl", "e < b user on\nf < e assistant yes");
+        assert_eq!(check_families(&home), 2);
+        home.write_session("-p/s4.jsonl", "g < nowhere user lost\nh < g assistant yes");
+        home.write_session("-q/s5.jsonl", "i < b user another project\nj < i assistant yes");
+        assert_eq!(check_families(&home), 2);
     }
 
     #[test]
     fn every_file_is_reported_once_whether_it_is_read_or_not() {
-        let home = Home::new();
-        testkit::corpus(&home, 3, 6);
-        let listing = Place::open(vec![home.claude()]).unwrap().projects();
+        let home = TestHome::new();
+        testkit::write_corpus(&home, 3, 6);
+        let listing = ClaudeDirs::open(vec![home.claude_dir()]).unwrap().list_projects();
         let files = listing.projects.iter().flat_map(|project| &project.files);
         let all: u64 = files.map(|file| file.bytes).sum();
-        assert_eq!(surveyed(&home, &Index::none()).1, all);
+        assert_eq!(surveyed(&home, &HistoryCache::disabled()).1, all);
     }
 }

@@ -5,37 +5,37 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use memchr::memmem::Finder;
-use ramus_core::history::{History, Path};
-use ramus_core::name::Name;
-use ramus_core::resume::Rule;
+use ramus_core::history::{ConversationPath, History};
+use ramus_core::ids::RecordUuid;
+use ramus_core::resume::ResumeRule;
 
+use crate::claude_dir::{FileRole, HistoryFile};
 use crate::error::PathError;
 use crate::overlay;
-use crate::place::{FileRole, HistoryFile};
 use crate::read::from_jsonl;
 
 /// The part of a path that is in one file.
 #[derive(Debug)]
-pub struct Part {
+pub struct LinkedPathPart {
     pub file: HistoryFile,
     pub history: Arc<History>,
-    pub path: Path,
+    pub path: ConversationPath,
 }
 
 /// The limit for the number of sessions in a path. Longer chains do not occur.
-const LONGEST: usize = 64;
+const MAX_PARTS: usize = 64;
 
 /// Follows a path back through the sessions that it continues. Returns the oldest part first.
-pub fn trace(
+pub fn trace_path(
     files: &[HistoryFile],
     file: HistoryFile,
     history: impl Into<Arc<History>>,
-    path: Path,
-    rule: Rule,
-) -> Result<Vec<Part>, PathError> {
-    let mut parts = vec![Part { file, history: history.into(), path }];
-    while parts.len() < LONGEST {
-        let Some(earlier) = earlier(files, &parts, rule)? else { break };
+    path: ConversationPath,
+    rule: ResumeRule,
+) -> Result<Vec<LinkedPathPart>, PathError> {
+    let mut parts = vec![LinkedPathPart { file, history: history.into(), path }];
+    while parts.len() < MAX_PARTS {
+        let Some(earlier) = find_earlier_part(files, &parts, rule)? else { break };
         parts.push(earlier);
     }
     parts.reverse();
@@ -43,30 +43,37 @@ pub fn trace(
 }
 
 /// Finds the part that the last one of `parts` continues.
-fn earlier(files: &[HistoryFile], parts: &[Part], rule: Rule) -> Result<Option<Part>, PathError> {
-    let Some(Part { history, path, .. }) = parts.last() else { return Ok(None) };
-    let Some(root) = path.folds.first().map(|fold| history.folds.fold(*fold).head) else {
+fn find_earlier_part(
+    files: &[HistoryFile],
+    parts: &[LinkedPathPart],
+    rule: ResumeRule,
+) -> Result<Option<LinkedPathPart>, PathError> {
+    let Some(LinkedPathPart { history, path, .. }) = parts.last() else { return Ok(None) };
+    let Some(root) =
+        path.messages.first().map(|message| history.message_tree.message(*message).head)
+    else {
         return Ok(None);
     };
-    let missing = history.tree.missing().iter().find(|(node, _)| *node == root);
+    let missing = history.record_tree.missing_parents().iter().find(|(node, _)| *node == root);
     let Some((_, name)) = missing else { return Ok(None) };
-    let spelling = history.session.spell(*name);
+    let spelling = history.session.uuid_text(*name);
     for file in files.iter().filter(|file| file.role == FileRole::Session) {
-        if parts.iter().any(|part| part.file.path == file.path) || !mentions(&file.path, &spelling)?
+        if parts.iter().any(|part| part.file.path == file.path)
+            || !file_mentions(&file.path, &spelling)?
         {
             continue;
         }
         let history = from_jsonl(&file.path, rule)?;
-        let node = history.tree.find(Name::new(spelling.as_bytes()));
+        let node = history.node_by_uuid(RecordUuid::new(spelling.as_bytes()));
         if let Some(path) = node.and_then(|node| history.path_to(node)) {
-            return Ok(Some(Part { file: file.clone(), history: history.into(), path }));
+            return Ok(Some(LinkedPathPart { file: file.clone(), history: history.into(), path }));
         }
     }
     Ok(None)
 }
 
 /// Whether a file contains a text anywhere.
-fn mentions(path: &FilePath, spelling: &str) -> Result<bool, PathError> {
+fn file_mentions(path: &FilePath, spelling: &str) -> Result<bool, PathError> {
     let finder = Finder::new(spelling);
     let mut held = Vec::new();
     let mut buffer = vec![0; 256 * 1024];
@@ -101,8 +108,8 @@ mod tests {
             text.extend_from_slice(name.as_bytes());
             text.extend_from_slice(&[b'.'; 100]);
             std::fs::write(&path, &text).unwrap();
-            assert!(mentions(&path, name).unwrap(), "{start}");
-            assert!(!mentions(&path, "0123abcd-nama").unwrap(), "{start}");
+            assert!(file_mentions(&path, name).unwrap(), "{start}");
+            assert!(!file_mentions(&path, "0123abcd-nama").unwrap(), "{start}");
         }
     }
 }

@@ -3,44 +3,50 @@
 use std::path::{Path, PathBuf};
 
 use crate::apply::can_join;
-use crate::backup::Backup;
+use crate::backup::SessionBackup;
 use crate::error::PathError;
-use crate::journal::{Change, Journal, Operation};
-use crate::plan::{Content, Moment, Plan, Step, What};
+use crate::file_mode::file_mode;
+use crate::journal::{Journal, JournalStep, Operation};
+use crate::plan::{FileTime, NewContent, OperationKind, PlanStep, WritePlan};
+use crate::real_path::real_path_or_given;
 use crate::stamp::Stamp;
 
 /// Why something cannot be undone.
 #[derive(Debug, thiserror::Error)]
 pub enum UndoError {
-    #[error("there is nothing to undo")]
+    #[error("nothing to undo")]
     Nothing,
-    #[error("there is no operation {0}")]
+    #[error("no operation {0}")]
     Unknown(u64),
-    #[error("operation {op} was undone already, by operation {by}")]
+    #[error("operation {op} was already undone by operation {by}")]
     Undone { op: u64, by: u64 },
-    #[error("operation {0} was not carried out")]
+    #[error("operation {0} was not completed")]
     NotDone(u64),
-    #[error("operation {0} was an undo itself")]
+    #[error("operation {0} is an undo and cannot be undone")]
     IsUndo(u64),
-    #[error("{} has gone on since operation {op}", .file.display())]
-    WentOn { op: u64, file: PathBuf },
-    #[error("{} was made again since operation {op}; the one from before is {}", .file.display(), .kept.display())]
-    Taken { op: u64, file: PathBuf, kept: PathBuf },
-    #[error("what operation {op} kept of {} is not there any more", .file.display())]
-    Gone { op: u64, file: PathBuf },
-    #[error("no version of session {0} was kept")]
+    #[error("{} has changed since operation {op}", .file.display())]
+    ChangedSince { op: u64, file: PathBuf },
+    #[error("{} was created again since operation {op}; the earlier version is {}", .file.display(), .kept.display())]
+    Recreated { op: u64, file: PathBuf, kept: PathBuf },
+    #[error("the backup of {} from operation {op} no longer exists", .file.display())]
+    TrashedFileGone { op: u64, file: PathBuf },
+    #[error("no backup of session {0} exists")]
     NoVersion(String),
     #[error(transparent)]
     Read(#[from] PathError),
 }
 
 /// Plans to undo an operation. Without a number: the last one below one of the roots.
-pub fn undo(journal: &Journal, op: Option<u64>, roots: &[PathBuf]) -> Result<Plan, UndoError> {
+pub fn plan_undo(
+    journal: &Journal,
+    op: Option<u64>,
+    roots: &[PathBuf],
+) -> Result<WritePlan, UndoError> {
     let operation = match op {
         Some(op) => journal.operation(op).ok_or(UndoError::Unknown(op))?,
         None => {
-            let open = journal.operations.iter().rev().filter(|operation| is_open(operation));
-            let mut here = open.filter(|operation| is_below(operation, roots));
+            let open = journal.operations.iter().rev().filter(|operation| is_in_effect(operation));
+            let mut here = open.filter(|operation| is_in_roots(operation, roots));
             here.next().ok_or(UndoError::Nothing)?
         }
     };
@@ -56,14 +62,14 @@ pub fn undo(journal: &Journal, op: Option<u64>, roots: &[PathBuf]) -> Result<Pla
     }
     let mut steps = Vec::new();
     for change in operation.changes.iter().rev() {
-        steps.extend(reversed(operation, change)?);
+        steps.extend(reverse_steps(operation, change)?);
     }
-    Ok(Plan {
-        what: What::Undo,
+    Ok(WritePlan {
+        what: OperationKind::Undo,
         session: operation.session.clone(),
         file: operation.file.clone(),
         root: root_of(&operation.file, roots),
-        words: format!("of {op} ({} {})", operation.what.word(), operation.words.trim()),
+        words: format!("of {op} ({} {})", operation.what.as_str(), operation.words.trim()),
         steps,
         resume: None,
         left_out: 0,
@@ -73,16 +79,16 @@ pub fn undo(journal: &Journal, op: Option<u64>, roots: &[PathBuf]) -> Result<Pla
 }
 
 /// Finds the operation that moved a session to the trash, if the session is still there.
-pub fn trashed(journal: &Journal, session: &str, roots: &[PathBuf]) -> Option<u64> {
+pub fn find_trash_operation(journal: &Journal, session: &str, roots: &[PathBuf]) -> Option<u64> {
     let of_session = |operation: &&Operation| {
-        operation.session == session && is_below(operation, roots) && is_open(operation)
+        operation.session == session && is_in_roots(operation, roots) && is_in_effect(operation)
     };
     let last = journal.operations.iter().rev().find(of_session)?;
-    (last.what == What::Trash && !last.file.exists()).then_some(last.op)
+    (last.what == OperationKind::Trash && !last.file.exists()).then_some(last.op)
 }
 
 /// Whether an operation was completed and not undone. Later changes may still prevent an undo.
-pub fn is_open(operation: &Operation) -> bool {
+pub fn is_in_effect(operation: &Operation) -> bool {
     operation.is_done() && operation.undone_by.is_none() && operation.undoes.is_none()
 }
 
@@ -90,121 +96,120 @@ pub fn is_open(operation: &Operation) -> bool {
 /// in the trash is restored by undoing.
 pub fn can_restore(operation: &Operation) -> bool {
     match &operation.backup {
-        Some(backup) => is_other(operation, backup),
-        None => operation.what == What::Trash && is_open(operation),
+        Some(backup) => differs_from_backup(operation, backup),
+        None => operation.what == OperationKind::Trash && is_in_effect(operation),
     }
 }
 
 /// Whether a backup differs from the current file. Histories only grow, so the length is enough.
-fn is_other(operation: &Operation, backup: &Backup) -> bool {
+fn differs_from_backup(operation: &Operation, backup: &SessionBackup) -> bool {
     let now = std::fs::metadata(&operation.file).map(|meta| meta.len());
     now.ok() != Some(backup.len)
 }
 
 /// Whether an operation changed a file in one of the directories.
-pub fn is_below(operation: &Operation, roots: &[PathBuf]) -> bool {
+pub fn is_in_roots(operation: &Operation, roots: &[PathBuf]) -> bool {
     root_of(&operation.file, roots).is_some()
 }
 
 fn root_of(file: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     // The file may no longer exist; its directory usually does.
-    let place = file.parent().map(real).unwrap_or_default();
-    roots.iter().find(|root| place.starts_with(real(root)) || file.starts_with(root)).cloned()
+    let place = file.parent().map(real_path_or_given).unwrap_or_default();
+    roots
+        .iter()
+        .find(|root| place.starts_with(real_path_or_given(root)) || file.starts_with(root))
+        .cloned()
 }
 
 /// Returns the steps that reverse a journal step, if the file has not changed since.
-fn reversed(operation: &Operation, change: &Change) -> Result<Vec<Step>, UndoError> {
+fn reverse_steps(operation: &Operation, change: &JournalStep) -> Result<Vec<PlanStep>, UndoError> {
     let op = operation.op;
-    let went_on = |file: &Path| UndoError::WentOn { op, file: file.to_owned() };
-    let gone = |file: &Path| UndoError::Gone { op, file: file.to_owned() };
+    let went_on = |file: &Path| UndoError::ChangedSince { op, file: file.to_owned() };
+    let gone = |file: &Path| UndoError::TrashedFileGone { op, file: file.to_owned() };
     let as_left = |file: &Path| {
         let made = operation.end.iter().flat_map(|end| &end.made);
         let left = made.into_iter().find(|(path, _)| path == file).map(|(_, stamp)| stamp);
-        let now = Stamp::at(file).map_err(|source| PathError::new(file, source))?;
+        let now = Stamp::of_file(file).map_err(|source| PathError::new(file, source))?;
         if left == Some(&now) { Ok(now) } else { Err(went_on(file)) }
     };
     Ok(match change {
-        Change::Append { file, before, text, modified } => {
-            let now = Stamp::at(file).map_err(|source| PathError::new(file, source))?;
+        JournalStep::Append { file, before, text, modified } => {
+            let now = Stamp::of_file(file).map_err(|source| PathError::new(file, source))?;
             let is_last = now.len == before.len + text.len() as u64
-                && before.begins(file).is_ok_and(|same| same)
-                && ends_with(file, text.as_bytes());
+                && before.is_prefix_of(file).is_ok_and(|same| same)
+                && file_ends_with(file, text.as_bytes());
             if !is_last {
                 return Err(went_on(file));
             }
             let (wanted, modified) = (before.clone(), *modified);
-            vec![Step::Cut { file: file.clone(), before: now, wanted, modified }]
+            vec![PlanStep::RemoveLines { file: file.clone(), before: now, wanted, modified }]
         }
-        Change::Make { file } | Change::Put { file, before: None, .. } => {
+        JournalStep::Make { file } | JournalStep::Put { file, before: None, .. } => {
             let before = Some(as_left(file)?);
-            vec![Step::Move { from: file.clone(), to: None, before }]
+            vec![PlanStep::MoveFile { from: file.clone(), to: None, before }]
         }
-        Change::MakeDir { dir } => vec![Step::Tidy { dir: dir.clone() }],
-        Change::Put { file, saved, near, before: Some(before), .. } => {
+        JournalStep::MakeDir { dir } => vec![PlanStep::RemoveEmptyDir { dir: dir.clone() }],
+        JournalStep::Put { file, saved, near, before: Some(before), .. } => {
             let now = as_left(file)?;
-            let saved = there(saved.iter().chain(near)).ok_or_else(|| gone(file))?;
-            let content = as_it_was(saved, before)?;
-            vec![Step::Put { file: file.clone(), before: Some(now), content }]
+            let saved = first_existing(saved.iter().chain(near)).ok_or_else(|| gone(file))?;
+            let content = earlier_content(saved, before)?;
+            vec![PlanStep::ReplaceFile { file: file.clone(), before: Some(now), content }]
         }
-        Change::Move { from, to, near, .. } => {
-            let kept = there(std::iter::once(to).chain(near)).ok_or_else(|| gone(from))?;
+        JournalStep::Move { from, to, near, .. } => {
+            let kept = first_existing(std::iter::once(to).chain(near)).ok_or_else(|| gone(from))?;
             let mut steps = Vec::new();
-            bring_back(operation, kept, from, &mut steps)?;
+            plan_move_back(operation, kept, from, &mut steps)?;
             steps
         }
         // Only an undo has these steps, and an undo cannot be undone.
-        Change::Cut { .. } | Change::Join { .. } | Change::Tidy { .. } => Vec::new(),
+        JournalStep::Cut { .. } | JournalStep::Join { .. } | JournalStep::Tidy { .. } => Vec::new(),
     })
 }
 
 /// Returns the first path that exists.
-fn there<'a>(mut places: impl Iterator<Item = &'a PathBuf>) -> Option<&'a Path> {
+fn first_existing<'a>(mut places: impl Iterator<Item = &'a PathBuf>) -> Option<&'a Path> {
     places.find(|place| place.symlink_metadata().is_ok()).map(|place| &**place)
 }
 
 /// Returns the earlier content of a replaced file, with its mode and date.
-fn as_it_was(saved: &Path, before: &Stamp) -> Result<Content, PathError> {
+fn earlier_content(saved: &Path, before: &Stamp) -> Result<NewContent, PathError> {
     let error = |source| PathError::new(saved, source);
     let meta = saved.metadata().map_err(error)?;
-    #[cfg(unix)]
-    let mode = std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o7777;
-    #[cfg(not(unix))]
-    let mode = 0;
-    let modified = Some(Moment::from(meta.modified().map_err(error)?));
-    let content = Content::Beginning { path: saved.to_owned(), stamp: before.clone() };
-    Ok(Content::WithMode { content: Box::new(content), mode, modified })
+    let mode = file_mode(&meta).unwrap_or(0);
+    let modified = Some(FileTime::from(meta.modified().map_err(error)?));
+    let content = NewContent::Beginning { path: saved.to_owned(), stamp: before.clone() };
+    Ok(NewContent::WithMode { content: Box::new(content), mode, modified })
 }
 
 /// Plans to move something back out of the trash. If it has been created again, session lines are joined and
 /// directories are merged.
-fn bring_back(
+fn plan_move_back(
     operation: &Operation,
     kept: &Path,
     to: &Path,
-    steps: &mut Vec<Step>,
+    steps: &mut Vec<PlanStep>,
 ) -> Result<(), UndoError> {
     let is_dir = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
     if to.symlink_metadata().is_err() {
         let (from, to) = (kept.to_owned(), Some(to.to_owned()));
-        steps.push(Step::Move { from, to, before: None });
+        steps.push(PlanStep::MoveFile { from, to, before: None });
     } else if is_dir(kept) && is_dir(to) {
         let entries = kept.read_dir().map_err(|source| PathError::new(kept, source))?;
         for entry in entries {
             let entry = entry.map_err(|source| PathError::new(kept, source))?;
-            bring_back(operation, &entry.path(), &to.join(entry.file_name()), steps)?;
+            plan_move_back(operation, &entry.path(), &to.join(entry.file_name()), steps)?;
         }
-        steps.push(Step::Tidy { dir: kept.to_owned() });
-    } else if operation.what != What::RestoreFiles && can_join(kept, to) {
-        steps.push(Step::Join { from: kept.to_owned(), file: to.to_owned() });
+        steps.push(PlanStep::RemoveEmptyDir { dir: kept.to_owned() });
+    } else if operation.what != OperationKind::RestoreFiles && can_join(kept, to) {
+        steps.push(PlanStep::RejoinTrashed { from: kept.to_owned(), file: to.to_owned() });
     } else {
         let (file, kept) = (to.to_owned(), kept.to_owned());
-        return Err(UndoError::Taken { op: operation.op, file, kept });
+        return Err(UndoError::Recreated { op: operation.op, file, kept });
     }
     Ok(())
 }
 
-fn ends_with(file: &Path, text: &[u8]) -> bool {
+fn file_ends_with(file: &Path, text: &[u8]) -> bool {
     use std::io::{Read, Seek, SeekFrom};
     let mut end = Vec::new();
     let read = std::fs::File::open(file).and_then(|mut file| {
@@ -217,18 +222,18 @@ fn ends_with(file: &Path, text: &[u8]) -> bool {
 /// Plans to restore a session as it was before an operation.
 ///
 /// Without a number: the newest backup that differs from the current file.
-pub fn restore(
+pub fn plan_restore(
     journal: &Journal,
     session: &str,
     at: Option<u64>,
     roots: &[PathBuf],
-) -> Result<Plan, UndoError> {
+) -> Result<WritePlan, UndoError> {
     let kept = || {
         let of_session = journal
             .operations
             .iter()
             .rev()
-            .filter(|operation| operation.session == session && is_below(operation, roots));
+            .filter(|operation| operation.session == session && is_in_roots(operation, roots));
         of_session.filter_map(|operation| Some((operation, operation.backup.as_ref()?)))
     };
     let no_version = || UndoError::NoVersion(session.to_owned());
@@ -237,20 +242,22 @@ pub fn restore(
             let mut kept = kept();
             kept.find(|(operation, _)| operation.op == op).ok_or_else(no_version)?
         }
-        None => {
-            kept().find(|(operation, backup)| is_other(operation, backup)).ok_or_else(no_version)?
-        }
+        None => kept()
+            .find(|(operation, backup)| differs_from_backup(operation, backup))
+            .ok_or_else(no_version)?,
     };
-    let content = Content::Beginning { path: backup.copy.clone(), stamp: backup.stamp() };
+    let content = NewContent::Beginning { path: backup.copy.clone(), stamp: backup.stamp() };
     let file = operation.file.clone();
-    Ok(Plan {
-        what: What::Restore,
+    Ok(WritePlan {
+        what: OperationKind::Restore,
         session: session.to_owned(),
         root: root_of(&file, roots),
         words: format!("as it was before {}", operation.op),
-        steps: vec![Step::Put {
+        steps: vec![PlanStep::ReplaceFile {
             before: match file.symlink_metadata() {
-                Ok(_) => Some(Stamp::at(&file).map_err(|source| PathError::new(&file, source))?),
+                Ok(_) => {
+                    Some(Stamp::of_file(&file).map_err(|source| PathError::new(&file, source))?)
+                }
                 Err(_) => None,
             },
             file: file.clone(),

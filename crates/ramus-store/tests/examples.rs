@@ -14,8 +14,8 @@ mod list_branches;
 #[expect(dead_code, reason = "the test calls `run`, not `main`")]
 mod print_conversation;
 
-use ramus_store::follow::{Change, Start};
-use testkit::Home;
+use ramus_store::follow::{FollowEvent, FollowStart};
+use testkit::TestHome;
 
 const SESSION: &str = "
     a user Which files are there?
@@ -35,8 +35,8 @@ fn printed(run: impl FnOnce(&mut Vec<u8>)) -> String {
 
 #[test]
 fn a_conversation_is_printed() {
-    let home = Home::new();
-    let path = home.session("-app/s.jsonl", SESSION);
+    let home = TestHome::new();
+    let path = home.write_session("-app/s.jsonl", SESSION);
     let text = printed(|out| print_conversation::run(&path, out).unwrap());
     assert!(text.starts_with("user: Which files are there?\nassistant: "), "{text}");
     assert!(text.contains("assistant: There is main.rs.\n"), "{text}");
@@ -45,8 +45,8 @@ fn a_conversation_is_printed() {
 
 #[test]
 fn branches_are_listed() {
-    let home = Home::new();
-    let path = home.session("-app/s.jsonl", SESSION);
+    let home = TestHome::new();
+    let path = home.write_session("-app/s.jsonl", SESSION);
     let text = printed(|out| list_branches::run(&path, out).unwrap());
     assert_eq!(text.lines().filter(|line| line.starts_with("abandoned")).count(), 1, "{text}");
     assert_eq!(text.lines().filter(|line| line.starts_with("active")).count(), 1, "{text}");
@@ -54,18 +54,19 @@ fn branches_are_listed() {
 
 #[test]
 fn tools_are_counted_once() {
-    let home = Home::new();
-    let path = home.session("-app/s.jsonl", SESSION);
+    let home = TestHome::new();
+    let path = home.write_session("-app/s.jsonl", SESSION);
     assert_eq!(printed(|out| count_tools::run(&path, out).unwrap()), "Bash: 1\nRead: 1\n");
 }
 
 #[test]
 fn what_is_written_is_followed() {
-    let home = Home::new();
-    home.session("-app/s.jsonl", SESSION);
-    let is_ready = |change: &Change| matches!(change, Change::Ready);
+    let home = TestHome::new();
+    home.write_session("-app/s.jsonl", SESSION);
+    let is_ready = |change: &FollowEvent| matches!(change, FollowEvent::Ready);
     let text = printed(|out| {
-        follow_live::follow_until(&home.claude(), Start::Beginning, out, is_ready).unwrap();
+        follow_live::follow_until(&home.claude_dir(), FollowStart::Beginning, out, is_ready)
+            .unwrap();
     });
     assert!(text.contains("s: There is main.rs.\n"), "{text}");
 }

@@ -8,57 +8,64 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use ramus_app::{Address, Workspace};
+use ramus_app::{ExportError, ResumeDecision, Workspace};
 use ramus_core::session::NodeId;
 use ramus_render::highlight::Highlight;
-use ramus_render::symbols::Symbols;
+use ramus_render::symbols::SymbolSet;
 use ramus_render::{Label, Line};
 use ramus_store::PathError;
 use ratatui::crossterm::event as terminal_event;
 
-use crate::event::{Chapter, Deed, Effect, Event, NodeAddress, OpenRequest, Question, Target};
+use crate::event::{
+    ChangeCommand, Chapter, DocumentRequest, Effect, JumpTarget, NodeAddress, OpenRequest,
+    ScreenEvent,
+};
+use crate::keys::KeyMap;
 use crate::outside::InputGate;
-use crate::panes::list::List;
-use crate::panes::transcript::Transcript;
-use crate::panes::tree::Wanted;
+use crate::panes::list::{FindRequest, ListPane};
+use crate::panes::transcript::TranscriptPane;
+use crate::panes::tree::TreeRequest;
 #[cfg(unix)]
 use crate::signals;
-use crate::state::{Clock, State};
-use crate::terminal::Screen;
-use crate::theme::Theme;
-use crate::update::update;
-use crate::view::view;
-use crate::work::pages::{self, PageStyle};
-use crate::work::render::Want;
-use crate::work::{self, Desk, agents, answers, changes, draw, find, follow, open, render, survey};
+use crate::state::{ScreenClock, ScreenState};
+use crate::terminal::TerminalScreen;
+use crate::theme::ScreenTheme;
+use crate::update::update_state;
+use crate::view::draw_screen;
+use crate::work::documents::{self, DocumentStyle};
+use crate::work::exports::export_conversation;
+use crate::work::render::RenderRequest;
+use crate::work::{
+    self, LatestWorker, agents, annotating, archiving, changes, draw, find, follow, open, preview,
+    render, reply_names, survey,
+};
 
 /// What the screens are about.
 #[derive(Debug)]
-pub struct Options {
+pub struct ScreenOptions {
     /// The Claude directories, whether they exist or not, and how they are read.
     pub workspace: Arc<Workspace>,
-    /// Those that commands and Claude Code look into unless they are told otherwise.
+    /// The directories that commands and Claude Code use by default.
     pub usual_roots: Vec<PathBuf>,
     /// Show empty and metadata-only files too (R18).
     pub all: bool,
     pub color: bool,
-    pub symbols: Symbols,
+    pub symbols: SymbolSet,
     /// The home directory, which is written as `~`. Empty: nothing is.
     pub home: String,
-    pub clock: Clock,
+    pub clock: ScreenClock,
+    /// The keys with what the user changed.
+    pub keys: KeyMap,
     /// Writes the sample history into a new directory.
     pub write_demo: fn(&Path) -> Result<(), PathError>,
-    /// Exports a conversation to a directory in a format; returns what to tell.
-    pub export: Export,
     /// Starts Claude Code at an address of a Claude directory, in the plain terminal, and waits for its end.
     pub resume: Resume,
 }
 
-type Export = fn(&Workspace, Address, &'static str) -> Result<String, String>;
-type Resume = fn(Option<&Path>, &str) -> io::Result<()>;
+type Resume = fn(Option<&Path>, &str, Option<ResumeDecision>) -> io::Result<()>;
 
 /// How long drawing waits for what is about to be seen, so that it does not flicker.
-const PATIENCE: Duration = Duration::from_millis(8);
+const DRAW_DELAY: Duration = Duration::from_millis(8);
 
 /// Shows the screens until they are left.
 ///
@@ -68,27 +75,28 @@ const PATIENCE: Duration = Duration::from_millis(8);
 ///
 /// # Panics
 ///
-/// When work on another thread did; the payload is what that one said.
-pub fn run(options: Options) -> io::Result<()> {
+/// A worker thread panicked; the payload is its message.
+pub fn run(options: ScreenOptions) -> io::Result<()> {
     let (sender, events) = channel();
-    let mut screen = Screen::open()?;
-    let list = List::new(options.all, &options.home);
-    let theme = Theme { color: options.color, symbols: options.symbols };
-    let mut state = State::new(options.clock.clone(), theme, list);
+    let mut screen = TerminalScreen::open_terminal()?;
+    let list = ListPane::new(options.all, &options.home);
+    let theme = ScreenTheme { color: options.color, symbols: options.symbols };
+    let mut state = ScreenState::new(options.clock.clone(), theme, list);
     state.usual_roots.clone_from(&options.usual_roots);
-    state.size = screen.size()?;
+    state.keys = options.keys.clone();
+    state.size = screen.terminal_size()?;
     let gate = Arc::new(InputGate::default());
-    listen(&sender, gate.clone());
+    listen_for_input(&sender, gate.clone());
     #[cfg(unix)]
-    signals::listen(&sender)?;
-    let mut desks = Desks::new(&sender, options);
-    desks.survey();
+    signals::listen_for_signals(&sender)?;
+    let mut desks = Workers::new(&sender, options);
+    desks.start_survey();
     loop {
         if std::mem::take(&mut state.changed) {
-            screen.draw(|buffer| view(&mut state, buffer))?;
+            screen.draw_frame(|buffer| draw_screen(&mut state, buffer))?;
         }
         let Ok(event) = events.recv() else { return Ok(()) };
-        if !take_all(&mut state, event, &events, &mut desks, &mut screen, &gate)? {
+        if !handle_pending(&mut state, event, &events, &mut desks, &mut screen, &gate)? {
             break;
         }
         if let Some(why) = state.broken.take() {
@@ -99,45 +107,45 @@ pub fn run(options: Options) -> io::Result<()> {
         #[cfg(unix)]
         if let Some(signal) = state.killed_by {
             drop(screen);
-            return signals::die_of(signal);
+            return signals::end_with_signal(signal);
         }
     }
     Ok(())
 }
 
 /// Takes an event and all that wait behind it; `false`: that was the end.
-fn take_all(
-    state: &mut State,
-    first: Event,
-    events: &Receiver<Event>,
-    desks: &mut Desks,
-    screen: &mut Screen,
+fn handle_pending(
+    state: &mut ScreenState,
+    first: ScreenEvent,
+    events: &Receiver<ScreenEvent>,
+    desks: &mut Workers,
+    screen: &mut TerminalScreen,
     gate: &InputGate,
 ) -> io::Result<bool> {
     let start = Instant::now();
     let mut next = Some(first);
     while let Some(event) = next.take() {
-        for effect in update(state, event) {
+        for effect in update_state(state, event) {
             match effect {
                 Effect::Quit => return Ok(false),
-                Effect::Redraw => screen.clear()?,
+                Effect::Redraw => screen.clear_terminal()?,
                 #[cfg(unix)]
-                Effect::Suspend => suspend(state, screen)?,
-                #[cfg(unix)]
-                Effect::Reopen => reopen(state, screen)?,
-                #[cfg(unix)]
-                Effect::Resume(request) => resume(state, screen, desks, gate, &request)?,
-                Effect::Copy(text, what) => {
-                    Screen::copy(&text)?;
-                    let told = format!("copied {what} ({} characters)", text.chars().count());
-                    state.say(&told, Label::Note);
+                Effect::Suspend => suspend_program(state, screen)?,
+                Effect::Reopen => reopen_screen(state, screen)?,
+                Effect::Resume(request, decision) => {
+                    resume(state, screen, desks, gate, (&request, decision))?;
                 }
-                effect => desks.take(effect),
+                Effect::Copy(text, what) => {
+                    TerminalScreen::copy_to_clipboard(&text)?;
+                    let told = format!("copied {what} ({} characters)", text.chars().count());
+                    state.show_status(&told, Label::Note);
+                }
+                effect => desks.run_effect(effect),
             }
         }
-        let left = PATIENCE.saturating_sub(start.elapsed());
+        let left = DRAW_DELAY.saturating_sub(start.elapsed());
         // What is about to be seen waits a moment to be complete; the rest is drawn at once.
-        let is_urgent = state.reading().is_none_or(Transcript::is_ready);
+        let is_urgent = state.visible_transcript().is_none_or(TranscriptPane::is_ready);
         let wait = if is_urgent { Duration::ZERO } else { left };
         if !left.is_zero() {
             next = events.recv_timeout(wait).ok();
@@ -146,59 +154,59 @@ fn take_all(
     Ok(true)
 }
 
-/// Gives the terminal to the shell and stops; returns when the shell lets the program go on.
+/// Gives the terminal to the shell and suspends. Returns when the shell continues the program.
 #[cfg(unix)]
-fn suspend(state: &mut State, screen: &mut Screen) -> io::Result<()> {
-    crate::terminal::restore();
-    signals::stop()?;
-    reopen(state, screen)
+fn suspend_program(state: &mut ScreenState, screen: &mut TerminalScreen) -> io::Result<()> {
+    crate::terminal::restore_terminal();
+    signals::stop_job()?;
+    reopen_screen(state, screen)
 }
 
 /// Takes the terminal again, which may have another size by now.
-#[cfg(unix)]
-fn reopen(state: &mut State, screen: &mut Screen) -> io::Result<()> {
-    screen.reopen()?;
-    let (width, height) = screen.size()?;
+fn reopen_screen(state: &mut ScreenState, screen: &mut TerminalScreen) -> io::Result<()> {
+    screen.reopen_terminal()?;
+    let (width, height) = screen.terminal_size()?;
     if state.size != (width, height) {
-        update(state, Event::Resize(width, height));
+        update_state(state, ScreenEvent::Resize(width, height));
     }
     state.changed = true;
     Ok(())
 }
 
 /// Gives the terminal to Claude Code; returns when it ends, with the terminal taken again.
-#[cfg(unix)]
 fn resume(
-    state: &mut State,
-    screen: &mut Screen,
-    desks: &Desks,
+    state: &mut ScreenState,
+    screen: &mut TerminalScreen,
+    desks: &Workers,
     gate: &InputGate,
-    request: &OpenRequest,
+    (request, decision): (&OpenRequest, Option<ResumeDecision>),
 ) -> io::Result<()> {
     let ended = gate.close_during(|| {
-        crate::terminal::restore();
+        crate::terminal::restore_terminal();
+        #[cfg(unix)]
         signals::IS_OUTSIDE.store(true, Ordering::SeqCst);
-        let ended = desks.resume(request);
+        let ended = desks.resume(request, decision);
+        #[cfg(unix)]
         signals::IS_OUTSIDE.store(false, Ordering::SeqCst);
         ended
     })?;
-    reopen(state, screen)?;
+    reopen_screen(state, screen)?;
     match ended {
-        Ok(()) => state.say("back from Claude Code", Label::Dim),
-        Err(why) => state.say(&why, Label::Error),
+        Ok(()) => state.show_status("back from Claude Code", Label::Dim),
+        Err(why) => state.show_status(&why, Label::Error),
     }
     Ok(())
 }
 
 /// Starts the thread that hears keys, the mouse and changes of size.
-fn listen(sender: &Sender<Event>, gate: Arc<InputGate>) {
-    work::spawn(sender.clone(), move |events| {
-        while let Ok(event) = gate.read(terminal_event::read) {
+fn listen_for_input(sender: &Sender<ScreenEvent>, gate: Arc<InputGate>) {
+    work::spawn_guarded(sender.clone(), move |events| {
+        while let Ok(event) = gate.read_event() {
             let event = match event {
-                terminal_event::Event::Key(key) => Event::Key(key),
-                terminal_event::Event::Mouse(mouse) => Event::Mouse(mouse),
-                terminal_event::Event::Paste(text) => Event::Paste(text),
-                terminal_event::Event::Resize(width, height) => Event::Resize(width, height),
+                terminal_event::Event::Key(key) => ScreenEvent::Key(key),
+                terminal_event::Event::Mouse(mouse) => ScreenEvent::Mouse(mouse),
+                terminal_event::Event::Paste(text) => ScreenEvent::Paste(text),
+                terminal_event::Event::Resize(width, height) => ScreenEvent::Resize(width, height),
                 _ => continue,
             };
             if events.send(event).is_err() {
@@ -209,153 +217,187 @@ fn listen(sender: &Sender<Event>, gate: Arc<InputGate>) {
 }
 
 /// Where work is done.
-pub(crate) struct Desks {
-    sender: Sender<Event>,
+pub(crate) struct Workers {
+    sender: Sender<ScreenEvent>,
     workspace: Arc<Workspace>,
-    style: PageStyle,
+    style: DocumentStyle,
     write_demo: fn(&Path) -> Result<(), PathError>,
-    export: Export,
     resume: Resume,
-    watched: follow::Watched,
-    open: Desk<OpenRequest>,
-    earlier: Desk<(Arc<Chapter>, NodeId)>,
-    agents: Desk<Arc<Chapter>>,
-    render: Desk<Vec<Want>>,
-    prepare: Desk<Vec<Want>>,
-    draw: Desk<Wanted>,
-    here: Desk<(Arc<Chapter>, String)>,
-    all: Desk<String>,
+    watched: follow::WatchedSessions,
+    open: LatestWorker<OpenRequest>,
+    earlier: LatestWorker<(Arc<Chapter>, NodeId)>,
+    agents: LatestWorker<Arc<Chapter>>,
+    render: LatestWorker<Vec<RenderRequest>>,
+    prepare: LatestWorker<Vec<RenderRequest>>,
+    draw: LatestWorker<TreeRequest>,
+    here: LatestWorker<(Arc<Chapter>, String)>,
+    all: LatestWorker<FindRequest>,
+    preview: LatestWorker<OpenRequest>,
 }
 
-impl Desks {
-    pub(crate) fn new(sender: &Sender<Event>, options: Options) -> Self {
-        let Options { workspace, clock, all, color, write_demo, export, resume, .. } = options;
+impl Workers {
+    pub(crate) fn new(sender: &Sender<ScreenEvent>, options: ScreenOptions) -> Self {
+        let ScreenOptions { workspace, clock, all, color, write_demo, resume, .. } = options;
         let highlight = if color { Highlight::On } else { Highlight::Off };
-        let style = PageStyle { clock: clock.clone(), highlight, all };
-        let prices = Arc::new(workspace.prices().list.clone());
+        let style = DocumentStyle { clock: clock.clone(), highlight, all };
+        let prices = Arc::new(workspace.active_prices().list.clone());
         Self {
-            open: open::desk(sender.clone(), workspace.clone()),
-            earlier: open::earlier_desk(sender.clone(), workspace.rule()),
-            agents: agents::desk(sender.clone()),
-            render: render::desk(sender.clone(), clock.clone(), prices.clone()),
-            prepare: render::preparing_desk(sender.clone(), clock.clone(), prices),
-            draw: draw::desk(sender.clone(), clock, workspace.rule()),
-            here: find::here_desk(sender.clone()),
-            all: find::all_desk(sender.clone(), workspace.clone()),
+            open: open::start_open_worker(sender.clone(), workspace.clone()),
+            earlier: open::start_earlier_worker(sender.clone(), workspace.resume_rule()),
+            agents: agents::start_agents_worker(sender.clone()),
+            render: render::start_render_worker(sender.clone(), clock.clone(), prices.clone()),
+            prepare: render::start_prepare_worker(sender.clone(), clock.clone(), prices),
+            draw: draw::start_tree_worker(sender.clone(), clock, workspace.resume_rule()),
+            here: find::start_search_worker(sender.clone()),
+            all: find::start_find_worker(sender.clone(), workspace.clone()),
+            preview: preview::start_preview_worker(sender.clone(), workspace.clone()),
             sender: sender.clone(),
             workspace,
             style,
             write_demo,
-            export,
             resume,
-            watched: follow::Watched::default(),
+            watched: follow::WatchedSessions::default(),
         }
     }
 
-    pub(crate) fn survey(&self) {
+    pub(crate) fn start_survey(&self) {
         let (workspace, watched) = (self.workspace.clone(), self.watched.clone());
-        work::spawn(self.sender.clone(), move |events| {
-            let sizes = survey::survey(&workspace, events);
+        work::spawn_guarded(self.sender.clone(), move |events| {
+            let sizes = survey::survey_histories(&workspace, events);
             // Only now: both would read every directory at the same time.
-            let roots = workspace.roots().to_vec();
-            follow::start(events.clone(), roots, workspace.rule(), watched, sizes);
-            workspace.index().sketch_aside(&workspace.projects());
+            let roots = workspace.claude_roots().to_vec();
+            follow::start_following(events.clone(), roots, workspace.resume_rule(), watched, sizes);
+            let _ = events.send(ScreenEvent::Annotations(workspace.annotations()));
+            let _ = events.send(ScreenEvent::Costs(workspace.session_costs()));
+            workspace.session_cache().build_filters_slowly(&workspace.list_projects());
         });
     }
 
-    fn write(&self, deed: Deed) {
+    fn run_change(&self, deed: ChangeCommand) {
         let (workspace, clock) = (self.workspace.clone(), self.style.clock.clone());
-        work::spawn(self.sender.clone(), move |events| {
-            let _ = events.send(changes::change(&deed, &workspace, &clock, events));
+        work::spawn_guarded(self.sender.clone(), move |events| {
+            let _ = events.send(changes::run_change(&deed, &workspace, &clock, events));
         });
     }
 
-    /// Resumes what was asked for, and says why that was not possible.
-    #[cfg(unix)]
-    fn resume(&self, request: &OpenRequest) -> Result<(), String> {
+    /// Resumes the selection in Claude Code, or shows why that is not possible.
+    fn resume(
+        &self,
+        request: &OpenRequest,
+        decision: Option<ResumeDecision>,
+    ) -> Result<(), String> {
         let path = request.file.path.display();
         let address = match request.target {
-            Target::Resume => path.to_string(),
-            Target::Conversation(n) => format!("{path}@{n}"),
-            Target::Node(node) => {
-                let history = self.workspace.read(&request.file);
-                match history.map_err(|error| error.to_string())?.place_of(node) {
+            JumpTarget::Resume => path.to_string(),
+            JumpTarget::Conversation(n) => format!("{path}@{n}"),
+            JumpTarget::Node(node) => {
+                let history = self.workspace.read_history(&request.file);
+                match history.map_err(|error| error.to_string())?.node_address(node) {
                     place if place.is_empty() || place.starts_with('@') => format!("{path}{place}"),
                     name => format!("{path}:{name}"),
                 }
             }
         };
         let root = self.workspace.root_of(&request.file.path);
-        (self.resume)(root.as_deref(), &address).map_err(|error| error.to_string())
+        (self.resume)(root.as_deref(), &address, decision).map_err(|error| error.to_string())
     }
 
-    fn ask(&self, question: Question, width: u16) {
+    fn answer_question(&self, question: DocumentRequest, width: u16) {
         let (workspace, style) = (self.workspace.clone(), self.style.clone());
-        work::spawn(self.sender.clone(), move |events| {
-            let _ = events.send(pages::page(&question, &workspace, width, &style));
+        work::spawn_guarded(self.sender.clone(), move |events| {
+            let _ = events.send(documents::answer_request(&question, &workspace, width, &style));
         });
     }
 
-    pub(crate) fn take(&mut self, effect: Effect) {
+    pub(crate) fn run_effect(&mut self, effect: Effect) {
         match effect {
-            Effect::Open(request) => self.open.put(*request),
+            Effect::Open(request) => self.open.submit_request(*request),
             Effect::OpenHere(requests) => {
                 let workspace = self.workspace.clone();
-                work::spawn(self.sender.clone(), move |events| {
+                work::spawn_guarded(self.sender.clone(), move |events| {
                     for request in requests {
-                        let _ = events.send(open::open(request, &workspace));
+                        let _ = events.send(open::open_session(request, &workspace));
                     }
                 });
             }
-            Effect::Agents(chapter) => self.agents.put(chapter),
-            Effect::Answers(chapter) => work::spawn(self.sender.clone(), move |events| {
-                let answers = answers::answers(&chapter);
+            Effect::Agents(chapter) => self.agents.submit_request(chapter),
+            Effect::Answers(chapter) => work::spawn_guarded(self.sender.clone(), move |events| {
+                let answers = reply_names::distinguishing_replies(&chapter);
                 let file = chapter.file.path.clone();
-                let _ = events.send(Event::Answers { file, answers });
+                let _ = events.send(ScreenEvent::Answers { file, answers });
             }),
-            Effect::Earlier(chapter, root) => self.earlier.put((chapter, root)),
-            Effect::Render(wants) => self.render.put(wants),
-            Effect::Prepare(wants) => self.prepare.put(wants),
-            Effect::Draw(wanted) => self.draw.put(*wanted),
-            Effect::SearchHere(chapter, text) => self.here.put((chapter, text)),
-            Effect::FindAll(text) => self.all.put(text),
-            Effect::Ask(question, width) => self.ask(question, width),
-            Effect::Show(page) => drop(self.sender.send(Event::Page(page))),
-            Effect::CopyMessage(want) => work::spawn(self.sender.clone(), move |events| {
-                let _ = events.send(Event::Text(render::words(&want), "the message"));
+            Effect::Earlier(chapter, root) => self.earlier.submit_request((chapter, root)),
+            Effect::Render(wants) => self.render.submit_request(wants),
+            Effect::Prepare(wants) => self.prepare.submit_request(wants),
+            Effect::Draw(wanted) => self.draw.submit_request(*wanted),
+            Effect::SearchHere(chapter, text) => self.here.submit_request((chapter, text)),
+            Effect::FindAll(request) => self.all.submit_request(request),
+            Effect::Preview(request) => self.preview.submit_request(*request),
+            Effect::OpenDocument(question, width) => self.answer_question(question, width),
+            Effect::Show(page) => drop(self.sender.send(ScreenEvent::Document(page))),
+            Effect::CopyMessage(want) => work::spawn_guarded(self.sender.clone(), move |events| {
+                let _ = events.send(ScreenEvent::Text(render::block_text(&want), "the message"));
             }),
+            Effect::CopyResume(at) => {
+                let workspace = self.workspace.clone();
+                work::spawn_guarded(self.sender.clone(), move |events| {
+                    let _ = events.send(changes::resume_line(&workspace, &at));
+                });
+            }
             Effect::Export(side, format) => {
-                let (workspace, export) = (self.workspace.clone(), self.export);
-                self.tell(move || {
+                let workspace = self.workspace.clone();
+                self.run_and_report(move || {
                     let NodeAddress { file, node } = side.node_address();
-                    let address = workspace.address_in(&file, node);
-                    export(&workspace, address.map_err(|error| error.to_string())?, format)
+                    let address = workspace.address_in(&file, node).map_err(ExportError::from);
+                    address
+                        .and_then(|address| {
+                            export_conversation(&workspace, address, format, Path::new(""))
+                        })
+                        .map_err(|error| documents::error_text(&error))
                 });
             }
             Effect::WriteDemo => self.write_demo(),
-            Effect::Watch(chapters) => self.watched.set(chapters),
-            Effect::Do(deed) => self.write(deed),
+            Effect::Watch(chapters) => self.watched.watch_chapters(chapters),
+            Effect::ApplyChange(deed) => self.run_change(deed),
+            Effect::ArchiveAll => {
+                let workspace = self.workspace.clone();
+                work::spawn_guarded(self.sender.clone(), move |events| {
+                    let _ = events.send(archiving::run_archiving(&workspace, events));
+                });
+            }
+            Effect::Annotate(at, edit) => {
+                let workspace = self.workspace.clone();
+                work::spawn_guarded(self.sender.clone(), move |events| {
+                    let _ = events.send(annotating::annotate(&workspace, &at, &edit, events));
+                });
+            }
+            Effect::PlanResume(request) => {
+                let workspace = self.workspace.clone();
+                work::spawn_guarded(self.sender.clone(), move |events| {
+                    let _ = events.send(changes::plan_resume(&workspace, *request));
+                });
+            }
             Effect::Answer(answer, yes) => {
-                // Who asked may have gone.
+                // The requester may no longer exist.
                 let _ = answer.send(yes);
             }
             Effect::Quit
             | Effect::Redraw
             | Effect::Suspend
             | Effect::Reopen
-            | Effect::Resume(_)
+            | Effect::Resume(..)
             | Effect::Copy(..) => {}
         }
     }
 
-    /// Does something and tells how it went.
-    fn tell(&self, work: impl FnOnce() -> Result<String, String> + Send + 'static) {
-        work::spawn(self.sender.clone(), move |events| {
+    /// Does something and shows the result.
+    fn run_and_report(&self, work: impl FnOnce() -> Result<String, String> + Send + 'static) {
+        work::spawn_guarded(self.sender.clone(), move |events| {
             let line = match work() {
                 Ok(told) => Line::new(&told, Label::Note),
                 Err(why) => Line::new(&why, Label::Error),
             };
-            let _ = events.send(Event::Said(line));
+            let _ = events.send(ScreenEvent::Status(line));
         });
     }
 
@@ -366,15 +408,17 @@ impl Desks {
         let written = (self.write_demo)(&dir);
         let event = match written {
             Err(error) if !dir.join("projects").is_dir() => {
-                Event::Said(Line::new(&format!("{error}: {}", error.source), Label::Error))
+                ScreenEvent::Status(Line::new(&format!("{error}: {}", error.source), Label::Error))
             }
             // One that was written before is as good.
             _ => {
-                self.workspace = Arc::new(self.workspace.at(vec![dir.clone()]));
-                self.all = find::all_desk(self.sender.clone(), self.workspace.clone());
-                self.survey();
+                self.workspace = Arc::new(self.workspace.with_roots(vec![dir.clone()]));
+                let (sender, workspace) = (&self.sender, &self.workspace);
+                self.all = find::start_find_worker(sender.clone(), workspace.clone());
+                self.preview = preview::start_preview_worker(sender.clone(), workspace.clone());
+                self.start_survey();
                 let told = format!("a sample history in {}", dir.display());
-                Event::Said(Line::new(&told, Label::Dim))
+                ScreenEvent::Status(Line::new(&told, Label::Dim))
             }
         };
         let _ = self.sender.send(event);

@@ -4,19 +4,19 @@ use std::ops::Range;
 
 /// Where one is in a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cursor {
+pub(crate) struct RowCursor {
     pub(crate) at: usize,
     pub(crate) top: usize,
 }
 
-impl Cursor {
+impl RowCursor {
     /// Moves by some rows; stays within the list.
     pub(crate) fn move_by(&mut self, rows: isize, len: usize) {
         self.at = self.at.saturating_add_signed(rows).min(len.saturating_sub(1));
     }
 
     /// Returns the rows that are seen, so that the cursor is among them.
-    pub(crate) fn window(&mut self, len: usize, height: usize) -> Range<usize> {
+    pub(crate) fn visible_rows(&mut self, len: usize, height: usize) -> Range<usize> {
         self.at = self.at.min(len.saturating_sub(1));
         if self.at < self.top {
             self.top = self.at;
@@ -28,14 +28,45 @@ impl Cursor {
         self.top..len.min(self.top + height)
     }
 
+    /// Returns the rows that are seen where rows have different heights; the last one may be cut.
+    pub(crate) fn visible_tall_rows(
+        &mut self,
+        len: usize,
+        height: usize,
+        row_height: impl Fn(usize) -> usize,
+    ) -> Range<usize> {
+        self.at = self.at.min(len.saturating_sub(1));
+        // The first of the rows that fit above the end of a row, this one included.
+        let first_fitting = |last: usize| {
+            let mut left = height;
+            let fits = |row: &usize| {
+                let own = row_height(*row);
+                let is_inside = own <= left;
+                left = left.saturating_sub(own);
+                is_inside
+            };
+            (0..=last).rev().take_while(fits).last().unwrap_or(last)
+        };
+        if len > 0 {
+            self.top = self.top.clamp(first_fitting(self.at), self.at).min(first_fitting(len - 1));
+        }
+        let mut end = self.top;
+        let mut rows = 0;
+        while end < len && rows < height {
+            rows += row_height(end);
+            end += 1;
+        }
+        self.top..end
+    }
+
     /// Goes to a row that is seen; whether it was there already.
-    pub(crate) fn click(&mut self, row: usize, len: usize) -> bool {
+    pub(crate) fn click_row(&mut self, row: usize, len: usize) -> bool {
         let at = self.top + row;
         at < len && std::mem::replace(&mut self.at, at) == at
     }
 
     /// Scrolls the rows below the cursor, which stays among those that are seen.
-    pub(crate) fn scroll(&mut self, rows: isize, len: usize, height: usize) {
+    pub(crate) fn scroll_rows(&mut self, rows: isize, len: usize, height: usize) {
         self.top = self.top.saturating_add_signed(rows).min(len.saturating_sub(height));
         self.at = self.at.clamp(self.top, (self.top + height).max(1) - 1).min(len.max(1) - 1);
     }
@@ -47,15 +78,30 @@ mod tests {
 
     #[test]
     fn the_cursor_stays_in_sight() {
-        let mut cursor = Cursor::default();
-        assert_eq!(cursor.window(10, 4), 0..4);
+        let mut cursor = RowCursor::default();
+        assert_eq!(cursor.visible_rows(10, 4), 0..4);
         cursor.move_by(5, 10);
-        assert_eq!(cursor.window(10, 4), 2..6);
+        assert_eq!(cursor.visible_rows(10, 4), 2..6);
         cursor.move_by(99, 10);
-        assert_eq!((cursor.at, cursor.window(10, 4)), (9, 6..10));
-        cursor.scroll(-5, 10, 4);
-        assert_eq!((cursor.at, cursor.window(10, 4)), (4, 1..5));
-        assert_eq!(cursor.window(2, 4), 0..2);
-        assert_eq!(Cursor::default().window(0, 4), 0..0);
+        assert_eq!((cursor.at, cursor.visible_rows(10, 4)), (9, 6..10));
+        cursor.scroll_rows(-5, 10, 4);
+        assert_eq!((cursor.at, cursor.visible_rows(10, 4)), (4, 1..5));
+        assert_eq!(cursor.visible_rows(2, 4), 0..2);
+        assert_eq!(RowCursor::default().visible_rows(0, 4), 0..0);
+    }
+
+    #[test]
+    fn rows_of_different_heights_are_seen_as_far_as_they_fit() {
+        let height = |row: usize| if row.is_multiple_of(2) { 1 } else { 2 };
+        let mut cursor = RowCursor::default();
+        assert_eq!(cursor.visible_tall_rows(10, 4, height), 0..3);
+        cursor.at = 3;
+        assert_eq!(cursor.visible_tall_rows(10, 4, height), 2..5, "the last one is cut");
+        cursor.at = 9;
+        assert_eq!(cursor.visible_tall_rows(10, 4, height), 8..10);
+        cursor.at = 0;
+        assert_eq!(cursor.visible_tall_rows(10, 4, height), 0..3);
+        assert_eq!(cursor.visible_tall_rows(0, 4, height), 0..0);
+        assert_eq!(cursor.visible_tall_rows(3, 0, height), 0..0, "no room");
     }
 }

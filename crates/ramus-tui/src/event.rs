@@ -1,57 +1,72 @@
-//! What happens to the screens, and what they ask for. Both lists are closed.
+//! Events that the screens receive, and effects that they request. Both lists are closed.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 
-use ramus_app::NodeSelector;
-use ramus_app::survey::to_time;
-use ramus_core::digest::Digest;
-use ramus_core::edit::Policy;
+use ramus_app::survey::time_from_system;
+use ramus_app::{ExportFormat, NodeSelector, ResumeDecision};
+use ramus_core::annotation::Annotations;
+use ramus_core::digest::SessionDigest;
+use ramus_core::edit::ConflictPolicy;
 use ramus_core::history::History;
-use ramus_core::name::short_id;
 use ramus_core::session::NodeId;
-use ramus_core::title::{Summaries, session_title};
+use ramus_core::title::{ProjectSummaries, session_title};
 use ramus_render::Line;
-use ramus_store::place::HistoryFile;
-use ramus_store::prompts::GoneSession;
+use ramus_store::claude_dir::HistoryFile;
+use ramus_store::prompt_history::GoneSession;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
-use crate::panes::list::{self, Project};
-use crate::panes::results::Found;
-use crate::panes::transcript::{Key, Stage};
-use crate::panes::tree::Drawing;
-use crate::work::render::Want;
+use crate::panes::list::{self, FindRequest, ListPane, ProjectRow, SearchUpdate};
+use crate::panes::preview::PreviewFacts;
+use crate::panes::transcript::{BlockKey, TranscriptStage};
+use crate::panes::tree::TreeDrawing;
+use crate::work::render::RenderRequest;
 
 /// Something that happens: a key, or work that is done.
 #[derive(Debug)]
-pub(crate) enum Event {
+pub(crate) enum ScreenEvent {
     Key(KeyEvent),
     Mouse(MouseEvent),
     Paste(String),
     Resize(u16, u16),
+    /// Where the files of the current project lie; `None`: everything is meant.
+    CurrentProject(Option<PathBuf>),
     /// The files there are; nothing of them is read. How many bytes there are.
-    Listed(Vec<Project>, u64),
+    Listed(Vec<ProjectRow>, u64),
     /// Files were read; what is in those that are sessions.
     Read {
         bytes: u64,
-        sessions: Vec<list::Session>,
+        sessions: Vec<list::SessionRow>,
     },
     /// Everything was read; what could not be.
-    Surveyed(Vec<Project>, Vec<String>),
-    /// What the client deletes soon, in a sentence, and what is left of sessions it deleted.
+    Surveyed(Vec<ProjectRow>, Vec<String>),
+    /// What the client deletes soon, in a sentence, how many of these files are not archived, and what is
+    /// left of sessions it deleted.
     Cleanup {
         due: Option<String>,
+        unarchived: usize,
         gone: Vec<GoneSession>,
     },
+    /// How many files the client deletes soon that are not archived.
+    Unarchived(usize),
     /// There is no history; why.
-    Nothing(String),
-    Opened(Box<Opened>),
+    NoHistory(String),
+    Opened(Box<OpenedChapter>),
+    /// What is at the list's cursor, read.
+    Previewed(Box<OpenedChapter>),
+    /// What takes longer to find out about it.
+    PreviewFacts(PathBuf, PreviewFacts),
+    /// All pins, tags and notes.
+    Annotations(Arc<Annotations>),
+    /// What sessions cost, by their files.
+    Costs(HashMap<PathBuf, f64>),
     /// Where a conversation began in other sessions, for a root of this file.
     Earlier {
         file: PathBuf,
         root: NodeId,
-        stages: Vec<Stage>,
+        stages: Vec<TranscriptStage>,
     },
     Agents {
         file: PathBuf,
@@ -62,36 +77,40 @@ pub(crate) enum Event {
         file: PathBuf,
         answers: Vec<(u32, String)>,
     },
-    Rendered(Box<Rendered>),
+    Rendered(Box<RenderedBlock>),
     /// A text to copy, and what it is.
     Text(String, &'static str),
-    Drawn(Box<Drawing>),
-    /// Messages of one session that hold what is looked for.
+    Drawn(Box<TreeDrawing>),
+    /// Messages of one session that match the search.
     Hits {
         file: PathBuf,
         hits: Vec<NodeId>,
     },
     /// Messages of all sessions, as far as they are known.
-    Found(Box<Found>),
+    Found(Box<SearchUpdate>),
     /// A page to read.
-    Page(Page),
-    /// Something to tell at the lower edge.
-    Said(Line),
-    /// Something was planned; what it comes down to, a question, and who waits for the answer.
+    Document(TextDocument),
+    /// A message for the status line.
+    Status(Line),
+    /// A change was planned: its summary, a question, and the channel for the answer.
     Asked(Vec<Line>, String, Sender<bool>),
+    /// What has to be done before something can be resumed.
+    ResumePlanned(Box<OpenRequest>, ResumeChoice),
     /// A session that is read has grown or was rewritten.
     Grew(Arc<Chapter>),
     /// A session changed or came to be; the directory it belongs to.
-    Changed(String, Box<list::Session>),
-    /// A session that is read lies elsewhere now; where it was.
+    Changed(String, Box<list::SessionRow>),
+    /// An open session was moved; the value is its old path.
     Moved(PathBuf, Arc<Chapter>),
     /// A file is not there any more.
-    Gone(PathBuf),
+    Removed(PathBuf),
     /// A part of the program broke.
     Broken(String),
-    /// Somebody wants the program to end.
+    /// The program is asked to end.
+    #[cfg_attr(windows, allow(dead_code, reason = "Windows has no signals"))]
     Signal(i32),
-    /// The program was stopped and goes on; the terminal may have been used by others.
+    /// The program was suspended and continues; other programs may have used the terminal.
+    #[cfg_attr(windows, allow(dead_code, reason = "Windows has no signals"))]
     Continued,
 }
 
@@ -100,42 +119,52 @@ pub(crate) enum Event {
 pub(crate) enum Effect {
     Quit,
     Redraw,
-    /// Stop until the shell lets the program go on.
+    /// Suspend until the shell continues the program.
     Suspend,
     /// Take the terminal again.
     Reopen,
     Open(Box<OpenRequest>),
     /// Give the terminal to Claude Code, and take it again when that ends.
-    Resume(Box<OpenRequest>),
+    Resume(Box<OpenRequest>, Option<ResumeDecision>),
+    /// Find out what has to be done before that.
+    PlanResume(Box<OpenRequest>),
     /// Open several agents in place.
     OpenHere(Vec<OpenRequest>),
     /// Find the agents of a session.
     Agents(Arc<Chapter>),
-    /// Find what tells branches of the same name apart.
+    /// Find what distinguishes branches with the same title.
     Answers(Arc<Chapter>),
     /// Find where the conversation with this root began.
     Earlier(Arc<Chapter>, NodeId),
     /// Render what is seen and what is near.
-    Render(Vec<Want>),
-    /// Render beside that what the next key may ask for; nothing: what is seen needs the time.
-    Prepare(Vec<Want>),
+    Render(Vec<RenderRequest>),
+    /// Also render what the next key may show. `None` while the visible part needs the time.
+    Prepare(Vec<RenderRequest>),
     /// Copy the words of a message.
-    CopyMessage(Box<Want>),
+    CopyMessage(Box<RenderRequest>),
     Copy(String, &'static str),
-    Draw(Box<crate::panes::tree::Wanted>),
+    /// Copy the command that resumes at a message.
+    CopyResume(NodeAddress),
+    Draw(Box<crate::panes::tree::TreeRequest>),
     SearchHere(Arc<Chapter>, String),
-    FindAll(String),
+    FindAll(FindRequest),
+    /// Read what is at the list's cursor.
+    Preview(Box<OpenRequest>),
     /// Look something up and show it as a page of this width.
-    Ask(Question, u16),
+    OpenDocument(DocumentRequest, u16),
     /// Show a page that is there.
-    Show(Page),
-    Export(Side, &'static str),
+    Show(TextDocument),
+    Export(MarkedBranch, ExportFormat),
     WriteDemo,
     /// Keep an eye on these sessions.
     Watch(Vec<Arc<Chapter>>),
-    /// Plan a change, show it, and make it if it is wanted.
-    Do(Deed),
+    /// Plan a change, show it, and apply it if the user confirms.
+    ApplyChange(ChangeCommand),
     Answer(Sender<bool>, bool),
+    /// Pin, tag or note a session or a message.
+    Annotate(NodeAddress, AnnotationEdit),
+    /// Say what is not archived, and archive it if that is wanted.
+    ArchiveAll,
 }
 
 /// A message or a conversation of a session's file.
@@ -147,34 +176,64 @@ pub(crate) struct NodeAddress {
 
 /// Something to read that takes a while to find out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Question {
+pub(crate) enum DocumentRequest {
     /// How two conversations differ.
     Compare(NodeAddress, NodeAddress),
     /// Which files there were at a message.
     Files(NodeAddress),
     /// What one of them held.
     File(NodeAddress, String),
+    /// The operations, newest first.
+    Log,
+    /// One of them, to be undone.
+    Operation(u64),
 }
 
 /// What there is to read: a title, lines, and which of them lead on to other pages.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Page {
+pub(crate) struct TextDocument {
     pub(crate) title: Line,
     pub(crate) lines: Vec<Line>,
-    pub(crate) links: Vec<(usize, Question)>,
+    pub(crate) links: Vec<(usize, DocumentRequest)>,
+}
+
+/// What is to be changed about pins, tags and notes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AnnotationEdit {
+    /// Pin it, or take the pin away.
+    TogglePin,
+    /// Tags to add; those after `-` are removed.
+    Tags(String),
+    /// An empty note removes it.
+    Note(String),
+}
+
+/// How something can be resumed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ResumeChoice {
+    /// Claude Code resumes there already.
+    AsItIs,
+    /// It resumes elsewhere: the resume point can be moved, or a new session made.
+    GotoOrFork,
+    /// Only a new session can be resumed there; why.
+    Fork(String),
 }
 
 /// A change of the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum ChangeCommand {
     /// Resume from this message.
     Goto(NodeAddress),
     /// A new session up to this message.
     Fork(NodeAddress),
-    /// A new session out of two conversations; what holds where both changed a file.
-    Merge(NodeAddress, NodeAddress, Policy),
-    /// Take back what was done last.
-    Undo,
+    /// Merge two conversations into a new session; which version is valid if both changed a file.
+    Merge(NodeAddress, NodeAddress, ConflictPolicy),
+    /// Give a session a title.
+    Rename(NodeAddress, String),
+    /// Put a session into the trash.
+    Trash(NodeAddress),
+    /// Undo an operation; without a number the last one.
+    Undo(Option<u64>),
 }
 
 /// A session file, read.
@@ -194,13 +253,13 @@ pub(crate) struct OpenRequest {
     pub(crate) file: HistoryFile,
     pub(crate) files: Arc<[HistoryFile]>,
     pub(crate) project: String,
-    pub(crate) target: Target,
-    pub(crate) opening: Opening,
+    pub(crate) target: JumpTarget,
+    pub(crate) opening: OpenMode,
 }
 
 /// Where in a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum JumpTarget {
     Resume,
     Conversation(u32),
     Node(NodeId),
@@ -208,10 +267,10 @@ pub(crate) enum Target {
 
 /// Where on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Opening {
+pub(crate) enum OpenMode {
     /// Instead of what is read now.
     New,
-    /// As one of the messages that were found, to come back to the others.
+    /// As one of the messages that were found, with the words marked.
     Hit,
     /// On top of it, to come back.
     Pane,
@@ -220,10 +279,10 @@ pub(crate) enum Opening {
 }
 
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedChapter {
     pub(crate) chapter: Arc<Chapter>,
-    pub(crate) target: Target,
-    pub(crate) opening: Opening,
+    pub(crate) target: JumpTarget,
+    pub(crate) opening: OpenMode,
     /// The agents that an agent opened in place has started itself.
     pub(crate) agents: Vec<AgentInfo>,
 }
@@ -235,7 +294,7 @@ pub(crate) struct AgentInfo {
     pub(crate) label: String,
     /// The call that started it. `None`: not known.
     pub(crate) call: Option<NodeId>,
-    /// How many agents lie between it and what is read; it comes after the one that started it.
+    /// How many agents are between it and the open session; it follows the one that started it.
     pub(crate) depth: u8,
     pub(crate) records: u32,
     /// `None`: its records are in the session's own file.
@@ -246,9 +305,9 @@ pub(crate) struct AgentInfo {
 
 /// A block of a transcript as lines.
 #[derive(Debug)]
-pub(crate) struct Rendered {
-    pub(crate) key: Key,
-    pub(crate) look: crate::panes::transcript::Look,
+pub(crate) struct RenderedBlock {
+    pub(crate) key: BlockKey,
+    pub(crate) look: crate::panes::transcript::BlockStyle,
     /// What it was rendered from, which may have grown since.
     pub(crate) chapter: Arc<Chapter>,
     pub(crate) lines: Vec<Line>,
@@ -256,17 +315,17 @@ pub(crate) struct Rendered {
 
 /// One conversation for a comparison or an export.
 #[derive(Clone, Debug)]
-pub(crate) struct Side {
+pub(crate) struct MarkedBranch {
     pub(crate) chapter: Arc<Chapter>,
     pub(crate) conversation: u32,
 }
 
-impl Side {
+impl MarkedBranch {
     /// Returns the address as a person types it.
-    pub(crate) fn address(&self) -> String {
+    pub(crate) fn branch_address(&self, list: &ListPane) -> String {
         let file = &self.chapter.file;
         let agent = if file.role.is_agent() { "agent-" } else { "" };
-        format!("{agent}{}@{}", short_id(&file.id), self.conversation)
+        format!("{agent}{}@{}", list.short_ids.shorten_id(&file.id), self.conversation)
     }
 
     /// Returns the address that nothing else can be meant by.
@@ -286,20 +345,20 @@ impl Chapter {
         Self { file, files, project, history, title: OnceLock::new() }
     }
 
-    /// Returns what its own file says it is called (R15).
-    pub(crate) fn title(&self) -> Option<&str> {
+    /// Returns the title from its own file (R15).
+    pub(crate) fn own_title(&self) -> Option<&str> {
         let title = self.title.get_or_init(|| {
-            let digest = Digest::new(&self.history);
-            let mut summaries = Summaries::default();
-            summaries.add(&digest, to_time(self.file.modified));
+            let digest = SessionDigest::new(&self.history);
+            let mut summaries = ProjectSummaries::default();
+            summaries.add_digest(&digest, time_from_system(self.file.modified));
             session_title(&digest, &summaries).map(str::to_owned)
         });
         title.as_deref()
     }
 
-    /// Returns the address of a node, which holds while the file grows.
+    /// Returns the address of a node, which stays valid while the file grows.
     pub(crate) fn node_address(&self, node: NodeId) -> NodeAddress {
-        let place = self.history.place_of(node);
+        let place = self.history.node_address(node);
         let node = match place.strip_prefix('@').and_then(|n| n.parse().ok()) {
             Some(n) => NodeSelector::Nth(n),
             None if place.is_empty() => NodeSelector::Resume,
@@ -311,7 +370,7 @@ impl Chapter {
     /// Returns the address of a node, as it is typed, that nothing else can be meant by.
     pub(crate) fn full_address(&self, node: NodeId) -> String {
         let path = self.file.path.display();
-        match self.history.place_of(node) {
+        match self.history.node_address(node) {
             place if place.is_empty() || place.starts_with('@') => format!("{path}{place}"),
             name => format!("{path}:{name}"),
         }
@@ -319,7 +378,7 @@ impl Chapter {
 
     /// Whether the beginning of a node's name means no other one.
     pub(crate) fn is_only(&self, node: NodeId) -> bool {
-        let own = self.history.place_of(node);
+        let own = self.history.node_address(node);
         if own.is_empty() {
             return true;
         }
@@ -329,15 +388,15 @@ impl Chapter {
             return true;
         }
         let session = &self.history.session;
-        let names = session.nodes().filter_map(|(_, record)| Some(session.spell(record.name?)));
+        let names = session.nodes().filter_map(|(_, record)| Some(session.uuid_text(record.uuid?)));
         names.filter(|name| *name != own).all(|name| !name.starts_with(start))
     }
 
     /// Returns the address of a node, with the id of the session that is given.
-    pub(crate) fn address(&self, id: &str, node: NodeId) -> String {
+    pub(crate) fn address_of(&self, id: &str, node: NodeId) -> String {
         let agent = if self.file.role.is_agent() { "agent-" } else { "" };
         let id = format!("{agent}{id}");
-        match self.history.place_of(node) {
+        match self.history.node_address(node) {
             place if place.is_empty() || place.starts_with('@') => format!("{id}{place}"),
             name => format!("{id}:{}", self.history.short_uuid(&name)),
         }

@@ -5,13 +5,13 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Text with a cursor at its end; editing is what a filter and a search need, no more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Input {
+pub(crate) struct TextInput {
     pub(crate) text: String,
 }
 
-impl Input {
+impl TextInput {
     /// Takes a key; `false`: it is not for typing.
-    pub(crate) fn key(&mut self, key: KeyEvent) -> bool {
+    pub(crate) fn type_key(&mut self, key: KeyEvent) -> bool {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
             KeyCode::Char('u') if control => self.text.clear(),
@@ -31,12 +31,12 @@ impl Input {
     }
 
     /// Returns the text behind a sign, its end in sight, with a cursor.
-    pub(crate) fn line(&self, sign: &str, width: usize) -> Line {
+    pub(crate) fn input_line(&self, sign: &str, width: usize) -> Line {
         let mut line = Line::new(sign, Label::Prompt);
         let room = width.saturating_sub(line.width() + 1);
-        let clean = Line::plain(&self.text).text();
+        let clean = Line::plain(&self.text).to_text();
         let mut start = 0;
-        while layout::width(&clean[start..]) > room {
+        while layout::display_width(&clean[start..]) > room {
             start += clean[start..].chars().next().map_or(1, char::len_utf8);
         }
         line.push(&clean[start..], Label::Plain);

@@ -1,10 +1,14 @@
-//! Which key does what: one table that binds the keys and writes the help.
+//! Which key does what: one table that binds the keys, writes the help and names every action.
+
+mod config;
+
+use std::borrow::Cow;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
+pub(crate) enum KeyAction {
     Down,
     Up,
     PageDown,
@@ -44,15 +48,39 @@ pub(crate) enum Action {
     Export,
     Live,
     Help,
+    #[cfg_attr(windows, allow(dead_code, reason = "Windows has no signals"))]
     Suspend,
     Redraw,
     ByRepository,
+    Everywhere,
+    Archive,
+    Palette,
+    Rename,
+    Trash,
+    Log,
+    Pin,
+    Tag,
+    Note,
     Quit,
+}
+
+impl KeyAction {
+    /// Returns its name in the settings, such as `next-prompt`.
+    pub(crate) fn name(self) -> String {
+        let mut name = String::new();
+        for char in format!("{self:?}").chars() {
+            if char.is_uppercase() && !name.is_empty() {
+                name.push('-');
+            }
+            name.extend(char.to_lowercase());
+        }
+        name
+    }
 }
 
 /// Where a key is pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum KeyContext {
     /// Everywhere, also where letters are typed.
     Anywhere,
     /// Wherever there are rows to move in.
@@ -63,143 +91,218 @@ pub(crate) enum Scope {
 
 /// A key as it is pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Chord(KeyCode, KeyModifiers);
+pub(crate) struct KeyChord(KeyCode, KeyModifiers);
 
 /// Some keys and what they do.
-#[derive(Debug)]
-pub(crate) struct Binding {
-    pub(crate) scope: Scope,
-    keys: &'static [Chord],
-    pub(crate) action: Action,
+#[derive(Clone, Debug)]
+pub(crate) struct KeyBinding {
+    pub(crate) scope: KeyContext,
+    keys: Cow<'static, [KeyChord]>,
+    pub(crate) action: KeyAction,
     pub(crate) help: &'static str,
 }
 
-const fn key(code: KeyCode) -> Chord {
-    Chord(code, KeyModifiers::NONE)
+const fn plain_key(code: KeyCode) -> KeyChord {
+    KeyChord(code, KeyModifiers::NONE)
 }
 
-const fn letter(char: char) -> Chord {
-    Chord(KeyCode::Char(char), KeyModifiers::NONE)
+const fn letter_key(char: char) -> KeyChord {
+    KeyChord(KeyCode::Char(char), KeyModifiers::NONE)
 }
 
-const fn control(char: char) -> Chord {
-    Chord(KeyCode::Char(char), KeyModifiers::CONTROL)
+const fn control_key(char: char) -> KeyChord {
+    KeyChord(KeyCode::Char(char), KeyModifiers::CONTROL)
 }
 
-const fn bind(scope: Scope, keys: &'static [Chord], action: Action, help: &'static str) -> Binding {
-    Binding { scope, keys, action, help }
+const fn bind_keys(
+    scope: KeyContext,
+    keys: &'static [KeyChord],
+    action: KeyAction,
+    help: &'static str,
+) -> KeyBinding {
+    KeyBinding { scope, keys: Cow::Borrowed(keys), action, help }
 }
 
-use Scope::{Anywhere, Moving, Reading};
+use KeyContext::{Anywhere, Moving, Reading};
 
 /// Every key there is.
-pub(crate) const TABLE: &[Binding] = &[
-    bind(Anywhere, &[control('c'), control('q')], Action::Quit, "quit"),
-    bind(Anywhere, &[control('f')], Action::Find, "find in all sessions, on every branch"),
-    bind(
+pub(crate) const KEY_BINDINGS: &[KeyBinding] = &[
+    bind_keys(Anywhere, &[control_key('c'), control_key('q')], KeyAction::Quit, "quit"),
+    bind_keys(Anywhere, &[control_key('f')], KeyAction::Find, "search all sessions and branches"),
+    bind_keys(
         Anywhere,
-        &[control('r')],
-        Action::ByRepository,
-        "in the list: put projects of one git repository together",
+        &[control_key('r')],
+        KeyAction::ByRepository,
+        "in the list: recent first, by project, by git repository",
     ),
-    #[cfg(unix)]
-    bind(Anywhere, &[control('o')], Action::Resume, "resume this in Claude Code"),
-    bind(Anywhere, &[control('l')], Action::Redraw, "draw the screen again"),
-    #[cfg(unix)]
-    bind(Anywhere, &[control('z')], Action::Suspend, "suspend; `fg` in the shell comes back"),
-    bind(Anywhere, &[key(KeyCode::F(1))], Action::Help, "this list of keys"),
-    bind(Anywhere, &[key(KeyCode::Tab)], Action::NextPane, "go to the next pane"),
-    bind(Anywhere, &[key(KeyCode::Down)], Action::Down, "down"),
-    bind(Anywhere, &[key(KeyCode::Up)], Action::Up, "up"),
-    bind(Anywhere, &[key(KeyCode::PageDown)], Action::PageDown, "a page down"),
-    bind(Anywhere, &[key(KeyCode::PageUp)], Action::PageUp, "a page up"),
-    bind(Anywhere, &[key(KeyCode::Home)], Action::First, "to the beginning"),
-    bind(Anywhere, &[key(KeyCode::End)], Action::Last, "to the end"),
-    bind(
+    bind_keys(
         Anywhere,
-        &[key(KeyCode::Right)],
-        Action::Right,
-        "at a fork: the next way; in a list: open a row",
+        &[control_key('e')],
+        KeyAction::Everywhere,
+        "in the list: this project or all projects",
     ),
-    bind(
+    bind_keys(
         Anywhere,
-        &[key(KeyCode::Left)],
-        Action::Left,
-        "at a fork: the way before; in a list: close a row",
+        &[control_key('k')],
+        KeyAction::Archive,
+        "keep: archive everything that is new",
     ),
-    bind(Anywhere, &[key(KeyCode::Enter)], Action::Enter, "open, or close again"),
-    bind(Anywhere, &[key(KeyCode::Esc)], Action::Back, "back; from the list: quit"),
-    bind(Moving, &[letter('j')], Action::Down, "down"),
-    bind(Moving, &[letter('k')], Action::Up, "up"),
-    bind(Moving, &[control('d')], Action::HalfDown, "half a page down"),
-    bind(Moving, &[control('u')], Action::HalfUp, "half a page up"),
-    bind(Moving, &[letter(' ')], Action::PageDown, "a page down"),
-    bind(Moving, &[letter('G')], Action::Last, "to the end"),
-    bind(Moving, &[letter('q')], Action::Back, "back"),
-    bind(Moving, &[letter('?')], Action::Help, "this list of keys"),
+    bind_keys(Anywhere, &[control_key('o')], KeyAction::Resume, "resume this in Claude Code"),
+    bind_keys(
+        Anywhere,
+        &[control_key('p')],
+        KeyAction::Palette,
+        "find an action by its name (`:` does the same)",
+    ),
+    bind_keys(Anywhere, &[plain_key(KeyCode::F(2))], KeyAction::Rename, "rename this session"),
+    bind_keys(
+        Anywhere,
+        &[plain_key(KeyCode::Delete)],
+        KeyAction::Trash,
+        "put this session into the trash",
+    ),
+    bind_keys(Anywhere, &[control_key('g')], KeyAction::Log, "list operations to undo one"),
+    bind_keys(
+        Anywhere,
+        &[control_key('b')],
+        KeyAction::Pin,
+        "bookmark: pin this session or message, or unpin it",
+    ),
+    bind_keys(Anywhere, &[control_key('t')], KeyAction::Tag, "tag this session or message"),
+    bind_keys(Anywhere, &[control_key('n')], KeyAction::Note, "note on this session or message"),
+    bind_keys(Anywhere, &[control_key('l')], KeyAction::Redraw, "redraw the screen"),
     #[cfg(unix)]
-    bind(Moving, &[letter('r')], Action::Resume, "resume this in Claude Code"),
-    bind(Moving, &[letter('f')], Action::Find, "find in all sessions, on every branch"),
-    bind(Reading, &[letter(']')], Action::NextPrompt, "to the next prompt"),
-    bind(Reading, &[letter('[')], Action::PreviousPrompt, "to the prompt before"),
-    bind(Reading, &[letter(')')], Action::NextFork, "to the next fork"),
-    bind(Reading, &[letter('(')], Action::PreviousFork, "to the fork before"),
-    bind(Reading, &[letter('s')], Action::Tools, "show or fold all tool calls"),
-    bind(Reading, &[letter('h')], Action::Thinking, "show or fold thinking"),
-    bind(
+    bind_keys(Anywhere, &[control_key('z')], KeyAction::Suspend, "suspend (resume with `fg`)"),
+    bind_keys(Anywhere, &[plain_key(KeyCode::F(1))], KeyAction::Help, "show all keys"),
+    bind_keys(Anywhere, &[plain_key(KeyCode::Tab)], KeyAction::NextPane, "next pane"),
+    bind_keys(Anywhere, &[plain_key(KeyCode::Down)], KeyAction::Down, "down"),
+    bind_keys(Anywhere, &[plain_key(KeyCode::Up)], KeyAction::Up, "up"),
+    bind_keys(Anywhere, &[plain_key(KeyCode::PageDown)], KeyAction::PageDown, "page down"),
+    bind_keys(Anywhere, &[plain_key(KeyCode::PageUp)], KeyAction::PageUp, "page up"),
+    bind_keys(Anywhere, &[plain_key(KeyCode::Home)], KeyAction::First, "to the beginning"),
+    bind_keys(Anywhere, &[plain_key(KeyCode::End)], KeyAction::Last, "to the end"),
+    bind_keys(
+        Anywhere,
+        &[plain_key(KeyCode::Right)],
+        KeyAction::Right,
+        "at a fork point: next branch; in a list: expand",
+    ),
+    bind_keys(
+        Anywhere,
+        &[plain_key(KeyCode::Left)],
+        KeyAction::Left,
+        "at a fork point: previous branch; in a list: collapse",
+    ),
+    bind_keys(Anywhere, &[plain_key(KeyCode::Enter)], KeyAction::Enter, "open or close"),
+    bind_keys(Anywhere, &[plain_key(KeyCode::Esc)], KeyAction::Back, "back; from the list: quit"),
+    bind_keys(Moving, &[letter_key('j')], KeyAction::Down, "down"),
+    bind_keys(Moving, &[letter_key('k')], KeyAction::Up, "up"),
+    bind_keys(Moving, &[control_key('d')], KeyAction::HalfDown, "half a page down"),
+    bind_keys(Moving, &[control_key('u')], KeyAction::HalfUp, "half a page up"),
+    bind_keys(Moving, &[letter_key(' ')], KeyAction::PageDown, "page down"),
+    bind_keys(Moving, &[letter_key('G')], KeyAction::Last, "to the end"),
+    bind_keys(Moving, &[letter_key('q')], KeyAction::Back, "back"),
+    bind_keys(Moving, &[letter_key('?')], KeyAction::Help, "show all keys"),
+    bind_keys(Moving, &[letter_key(':')], KeyAction::Palette, "find an action by its name"),
+    bind_keys(Moving, &[letter_key('r')], KeyAction::Resume, "resume this in Claude Code"),
+    bind_keys(Moving, &[letter_key('f')], KeyAction::Find, "search all sessions and branches"),
+    bind_keys(Reading, &[letter_key(']')], KeyAction::NextPrompt, "next prompt"),
+    bind_keys(Reading, &[letter_key('[')], KeyAction::PreviousPrompt, "previous prompt"),
+    bind_keys(Reading, &[letter_key(')')], KeyAction::NextFork, "next fork point"),
+    bind_keys(Reading, &[letter_key('(')], KeyAction::PreviousFork, "previous fork point"),
+    bind_keys(Reading, &[letter_key('s')], KeyAction::Tools, "expand or collapse all tool calls"),
+    bind_keys(Reading, &[letter_key('h')], KeyAction::Thinking, "show or hide thinking"),
+    bind_keys(
         Reading,
-        &[letter('c')],
-        Action::Usage,
+        &[letter_key('c')],
+        KeyAction::Usage,
         "show or hide tokens, context size and cost of each reply",
     ),
-    bind(
+    bind_keys(
         Reading,
-        &[letter('a')],
-        Action::AgentHere,
-        "open or close the agents of this message, in place",
+        &[letter_key('a')],
+        KeyAction::AgentHere,
+        "expand or collapse the agents of this message",
     ),
-    bind(Reading, &[letter('A')], Action::AgentPane, "list all agents; open one as a pane"),
-    bind(Reading, &[letter('b')], Action::Branches, "all branches of this session"),
-    bind(Reading, &[letter('t')], Action::Tree, "the tree; its cursor moves the transcript too"),
-    bind(Reading, &[letter('/')], Action::Search, "search in this session"),
-    bind(Reading, &[letter('n')], Action::NextHit, "to the next hit"),
-    bind(Reading, &[letter('N')], Action::PreviousHit, "to the hit before"),
-    bind(
+    bind_keys(Reading, &[letter_key('A')], KeyAction::AgentPane, "list all agents"),
+    bind_keys(
         Reading,
-        &[letter('d')],
-        Action::Diff,
-        "mark this branch; on a second one, compare the two",
+        &[letter_key('b')],
+        KeyAction::Branches,
+        "list all branches of this session",
     ),
-    bind(Reading, &[letter('o')], Action::Files, "files as of this message"),
-    bind(Reading, &[letter('g')], Action::Goto, "go to: resume here from now on"),
-    bind(Reading, &[letter('F')], Action::Fork, "fork: a new session up to here"),
-    bind(
+    bind_keys(Reading, &[letter_key('t')], KeyAction::Tree, "show the tree"),
+    bind_keys(Reading, &[letter_key('/')], KeyAction::Search, "search this session"),
+    bind_keys(Reading, &[letter_key('n')], KeyAction::NextHit, "next match"),
+    bind_keys(Reading, &[letter_key('N')], KeyAction::PreviousHit, "previous match"),
+    bind_keys(
         Reading,
-        &[letter('M')],
-        Action::Merge,
-        "merge the marked branch and this one into a new session",
+        &[letter_key('d')],
+        KeyAction::Diff,
+        "mark this branch, then another one to compare",
     ),
-    bind(Reading, &[letter('u')], Action::Undo, "undo what was done last"),
-    bind(
+    bind_keys(Reading, &[letter_key('o')], KeyAction::Files, "files as of this message"),
+    bind_keys(Reading, &[letter_key('g')], KeyAction::Goto, "go to: make Claude Code resume here"),
+    bind_keys(
         Reading,
-        &[letter('y')],
-        Action::Copy,
+        &[letter_key('F')],
+        KeyAction::Fork,
+        "fork: copy up to here into a new session",
+    ),
+    bind_keys(
+        Reading,
+        &[letter_key('M')],
+        KeyAction::Merge,
+        "merge the marked branch with this one into a new session",
+    ),
+    bind_keys(Reading, &[letter_key('u')], KeyAction::Undo, "undo the last operation"),
+    bind_keys(
+        Reading,
+        &[letter_key('y')],
+        KeyAction::Copy,
         "copy the address, the message or the resume command",
     ),
-    bind(Reading, &[letter('e')], Action::Export, "export this conversation"),
-    bind(Reading, &[letter('w')], Action::Live, "live: follow the end as it is written"),
+    bind_keys(Reading, &[letter_key('e')], KeyAction::Export, "export this conversation"),
+    bind_keys(Reading, &[letter_key('w')], KeyAction::Live, "follow live"),
 ];
 
-/// Finds what a key does; `typing`: letters are text here.
-pub(crate) fn action(key: KeyEvent, typing: bool, reading: bool) -> Option<Action> {
-    // Shift is part of a letter, and terminals differ in whether they say so.
-    let chord = Chord(key.code, key.modifiers.difference(KeyModifiers::SHIFT));
-    let fits = |binding: &&Binding| match binding.scope {
-        Scope::Anywhere => true,
-        Scope::Moving => !typing,
-        Scope::Reading => !typing && reading,
-    };
-    TABLE.iter().filter(fits).find(|binding| binding.keys.contains(&chord)).map(|b| b.action)
+/// The keys as they are bound: the table, with what the user changed.
+#[derive(Clone, Debug)]
+pub struct KeyMap {
+    pub(crate) bindings: Vec<KeyBinding>,
+}
+
+impl Default for KeyMap {
+    fn default() -> Self {
+        Self { bindings: KEY_BINDINGS.to_vec() }
+    }
+}
+
+impl KeyMap {
+    /// Finds what a key does; `typing`: letters are text here.
+    pub(crate) fn action_for(
+        &self,
+        key: KeyEvent,
+        typing: bool,
+        reading: bool,
+    ) -> Option<KeyAction> {
+        // Shift is part of a letter, and terminals differ in whether they report it.
+        let chord = KeyChord(key.code, key.modifiers.difference(KeyModifiers::SHIFT));
+        let fits = |binding: &&KeyBinding| match binding.scope {
+            KeyContext::Anywhere => true,
+            KeyContext::Moving => !typing,
+            KeyContext::Reading => !typing && reading,
+        };
+        let mut fitting = self.bindings.iter().filter(fits);
+        fitting.find(|binding| binding.keys.contains(&chord)).map(|binding| binding.action)
+    }
+
+    /// Returns the keys of an action, those that work everywhere first.
+    pub(crate) fn keys_of(&self, action: KeyAction) -> String {
+        let bound = self.bindings.iter().filter(|binding| binding.action == action);
+        let names: Vec<String> = bound.map(KeyBinding::key_names).collect();
+        names.join(" ").trim().to_owned()
+    }
 }
 
 /// Returns the letter of a key that is pressed without Ctrl, Alt or another modifier. Shift is part
@@ -213,15 +316,15 @@ pub(crate) fn plain_letter(key: KeyEvent) -> Option<char> {
     }
 }
 
-impl Binding {
+impl KeyBinding {
     /// Returns the names of the keys.
-    pub(crate) fn names(&self) -> String {
-        self.keys.iter().map(Chord::name).collect::<Vec<_>>().join(" ")
+    pub(crate) fn key_names(&self) -> String {
+        self.keys.iter().map(KeyChord::key_name).collect::<Vec<_>>().join(" ")
     }
 }
 
-impl Chord {
-    fn name(&self) -> String {
+impl KeyChord {
+    fn key_name(&self) -> String {
         let name = match self.0 {
             KeyCode::Char(' ') => "Space".to_owned(),
             KeyCode::Char(char) => char.to_string(),
@@ -243,26 +346,27 @@ impl Chord {
 mod tests {
     use super::*;
 
-    fn press(code: KeyCode, modifiers: KeyModifiers) -> KeyEvent {
+    fn key_event(code: KeyCode, modifiers: KeyModifiers) -> KeyEvent {
         KeyEvent::new(code, modifiers)
     }
 
     #[test]
     fn letters_are_text_where_something_is_typed() {
-        let g = press(KeyCode::Char('g'), KeyModifiers::NONE);
-        assert_eq!(action(g, false, true), Some(Action::Goto));
-        assert_eq!(action(g, true, true), None);
-        let shifted = press(KeyCode::Char('F'), KeyModifiers::SHIFT);
-        assert_eq!(action(shifted, false, true), Some(Action::Fork));
-        assert_eq!(action(shifted, false, false), None);
-        let quit = press(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(action(quit, true, false), Some(Action::Quit));
+        let keys = KeyMap::default();
+        let g = key_event(KeyCode::Char('g'), KeyModifiers::NONE);
+        assert_eq!(keys.action_for(g, false, true), Some(KeyAction::Goto));
+        assert_eq!(keys.action_for(g, true, true), None);
+        let shifted = key_event(KeyCode::Char('F'), KeyModifiers::SHIFT);
+        assert_eq!(keys.action_for(shifted, false, true), Some(KeyAction::Fork));
+        assert_eq!(keys.action_for(shifted, false, false), None);
+        let quit = key_event(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(keys.action_for(quit, true, false), Some(KeyAction::Quit));
     }
 
     #[test]
     fn no_key_means_two_things() {
-        for (index, binding) in TABLE.iter().enumerate() {
-            for other in &TABLE[..index] {
+        for (index, binding) in KEY_BINDINGS.iter().enumerate() {
+            for other in &KEY_BINDINGS[..index] {
                 let both = binding.keys.iter().any(|chord| other.keys.contains(chord));
                 assert!(!both, "{} and {}", binding.help, other.help);
             }

@@ -1,7 +1,7 @@
-//! The terminal screens: every branch of a history, to be walked through.
+//! The terminal user interface.
 //!
-//! One closed `event::Event` goes in, `update` changes the `state`,
-//! `view` draws it, and what is to be done elsewhere comes out as effects.
+//! One closed `event::ScreenEvent` goes in, `update` changes the `state`,
+//! `view` draws it, and everything else that must happen is returned as effects.
 //! Slow work is done by threads that keep only the newest request.
 
 mod app;
@@ -24,5 +24,6 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-pub use app::{Options, run};
-pub use state::Clock;
+pub use app::{ScreenOptions, run};
+pub use keys::KeyMap;
+pub use state::ScreenClock;

@@ -1,12 +1,13 @@
-//! The panes: each with what it knows, what keys do in it, and how it is drawn.
+//! The panes: the state, keys and drawing of each.
 
 pub(crate) mod agents;
 pub(crate) mod branches;
+pub(crate) mod document;
 pub(crate) mod help;
 pub(crate) mod list;
 pub(crate) mod menu;
-pub(crate) mod page;
-pub(crate) mod results;
+pub(crate) mod palette;
+pub(crate) mod preview;
 pub(crate) mod transcript;
 pub(crate) mod tree;
 pub(crate) mod welcome;

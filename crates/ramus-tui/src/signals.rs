@@ -1,4 +1,4 @@
-//! Being asked to end or to stop from outside: the terminal is given back first.
+//! Handles termination and suspension: restores the terminal first.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,16 +9,16 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::event::Event;
+use crate::event::ScreenEvent;
 use crate::{terminal, work};
 
 /// Whether another program has the terminal: Ctrl-C is for that one then.
 pub(crate) static IS_OUTSIDE: AtomicBool = AtomicBool::new(false);
 
 /// Starts the thread that hears signals.
-pub(crate) fn listen(sender: &Sender<Event>) -> io::Result<()> {
+pub(crate) fn listen_for_signals(sender: &Sender<ScreenEvent>) -> io::Result<()> {
     let mut signals = Signals::new([SIGCONT, SIGHUP, SIGINT, SIGTERM])?;
-    work::spawn(sender.clone(), move |events| {
+    work::spawn_guarded(sender.clone(), move |events| {
         let mut heard = false;
         for signal in signals.forever() {
             // A program outside of the screens was meant.
@@ -26,13 +26,13 @@ pub(crate) fn listen(sender: &Sender<Event>) -> io::Result<()> {
                 continue;
             }
             if signal == SIGCONT {
-                let _ = events.send(Event::Continued);
+                let _ = events.send(ScreenEvent::Continued);
                 continue;
             }
             // The second one comes because the first one did not help.
-            if heard || events.send(Event::Signal(signal)).is_err() {
-                terminal::restore();
-                let _ = die_of(signal);
+            if heard || events.send(ScreenEvent::Signal(signal)).is_err() {
+                terminal::restore_terminal();
+                let _ = end_with_signal(signal);
             }
             heard = true;
         }
@@ -42,11 +42,11 @@ pub(crate) fn listen(sender: &Sender<Event>) -> io::Result<()> {
 
 /// Stops the program as Ctrl-Z does in a shell, and all that runs in the same job; returns when it
 /// goes on. Without a shell that could continue it the system ignores this.
-pub(crate) fn stop() -> io::Result<()> {
+pub(crate) fn stop_job() -> io::Result<()> {
     Ok(kill_current_process_group(Signal::TSTP)?)
 }
 
-/// Ends the program as the signal would have, so that whoever sent it sees that it worked.
-pub(crate) fn die_of(signal: i32) -> io::Result<()> {
+/// Ends the program as the signal would have, so that the sender sees the expected status.
+pub(crate) fn end_with_signal(signal: i32) -> io::Result<()> {
     emulate_default_handler(signal)
 }

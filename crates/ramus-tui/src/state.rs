@@ -8,41 +8,58 @@ use ramus_core::time::Time;
 use ramus_render::Line;
 use ratatui::layout::Rect;
 
-use crate::event::Side;
-use crate::input::Input;
-use crate::panes::agents::Agents;
-use crate::panes::branches::Branches;
-use crate::panes::list::List;
-use crate::panes::menu::Menu;
-use crate::panes::page::Pane;
-use crate::panes::results::Results;
-use crate::panes::transcript::Transcript;
-use crate::panes::tree::Tree;
-use crate::theme::Theme;
+use crate::event::{JumpTarget, MarkedBranch};
+use crate::input::TextInput;
+use crate::keys::KeyMap;
+use crate::panes::agents::AgentsPane;
+use crate::panes::branches::BranchesPane;
+use crate::panes::document::DocumentPane;
+use crate::panes::list::{ListPane, cleanup_lines};
+use crate::panes::menu::MenuPane;
+use crate::panes::palette::PalettePane;
+use crate::panes::preview::PreviewPane;
+use crate::panes::transcript::TranscriptPane;
+use crate::panes::tree::TreePane;
+use crate::theme::ScreenTheme;
 
 /// Writes times; the zone and the present are the caller's.
 #[derive(Clone)]
-pub struct Clock {
+pub struct ScreenClock {
     /// As short as a list wants it.
-    pub short: WriteTime,
-    /// When something was said, always with the time of day.
-    pub message: WriteTime,
+    pub short: TimeFormatter,
+    /// The time of a message, always with the time of day.
+    pub message: TimeFormatter,
+    /// How long ago something was, unless the user prefers dates.
+    pub age: TimeFormatter,
 }
 
-type WriteTime = Arc<dyn Fn(Time) -> String + Send + Sync>;
+type TimeFormatter = Arc<dyn Fn(Time) -> String + Send + Sync>;
 
-impl Clock {
-    pub(crate) fn short(&self, time: Time) -> String {
+impl ScreenClock {
+    pub(crate) fn short_time(&self, time: Time) -> String {
         (self.short)(time)
     }
 
-    pub(crate) fn message(&self, time: Time) -> String {
+    pub(crate) fn message_time(&self, time: Time) -> String {
         (self.message)(time)
     }
 
+    pub(crate) fn age(&self, time: Time) -> String {
+        (self.age)(time)
+    }
+
+    /// Writes how long ago something was for a column: all as wide as each other.
+    pub(crate) fn column_age(&self, time: Time, wide: bool) -> String {
+        let text = self.age(time);
+        match wide {
+            true => format!("{text:>13}"),
+            false => format!("{:>9}", text.strip_suffix(" ago").unwrap_or(&text)),
+        }
+    }
+
     /// Writes a time for a column: all as wide as each other.
-    pub(crate) fn column(&self, time: Time, wide: bool) -> String {
-        let text = self.short(time);
+    pub(crate) fn column_time(&self, time: Time, wide: bool) -> String {
+        let text = self.short_time(time);
         if wide {
             return format!("{text:>12}");
         }
@@ -55,7 +72,7 @@ impl Clock {
     }
 }
 
-impl fmt::Debug for Clock {
+impl fmt::Debug for ScreenClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Clock")
     }
@@ -70,79 +87,75 @@ pub(crate) enum Focus {
     Tree,
 }
 
-/// What lies over the panes.
+/// A pane over the others.
 #[derive(Debug)]
 pub(crate) enum Overlay {
-    Page(Pane),
-    Branches(Branches),
-    Agents(Agents),
-    Results(Results),
-    Menu(Menu),
+    Document(DocumentPane),
+    Branches(BranchesPane),
+    Agents(AgentsPane),
+    Menu(MenuPane),
+    Palette(PalettePane),
 }
 
 impl Overlay {
     /// Returns the part of the panes' area that it takes.
-    pub(crate) fn area(&self, body: Rect) -> Rect {
+    pub(crate) fn overlay_area(&self, body: Rect) -> Rect {
         match self {
-            Self::Page(_) | Self::Results(_) => body,
+            Self::Document(_) => body,
             Self::Branches(pane) => {
-                centred(body, 120, pane.chapter.history.branches.conversations.len() + 2)
+                centred_area(body, 120, pane.chapter.history.branches.conversations.len() + 2)
             }
-            Self::Agents(pane) => centred(body, 110, pane.agents.len() + 2),
-            Self::Menu(pane) => centred(body, 100, pane.height()),
+            Self::Agents(pane) => centred_area(body, 110, pane.agents.len() + 2),
+            Self::Menu(pane) => centred_area(body, 100, pane.needed_rows()),
+            Self::Palette(_) => centred_area(body, 90, 20),
         }
     }
 }
 
 /// A line that is typed at the lower edge.
 #[derive(Clone, Debug)]
-pub(crate) struct Prompt {
-    pub(crate) kind: PromptKind,
-    pub(crate) input: Input,
+pub(crate) struct InputPrompt {
+    pub(crate) kind: InputPromptKind,
+    pub(crate) input: TextInput,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PromptKind {
+pub(crate) enum InputPromptKind {
     /// Search in what is read.
     Here,
-    /// Find in all sessions.
-    All,
-}
-
-/// Where a message that was found was opened from.
-#[derive(Debug)]
-pub(crate) struct SearchedFrom {
-    pub(crate) results: Results,
-    pub(crate) stack: Vec<Transcript>,
-    pub(crate) focus: Focus,
+    /// A title for a session.
+    Rename,
+    Tag,
+    Note,
 }
 
 /// The screens.
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct ScreenState {
     pub(crate) size: (u16, u16),
-    pub(crate) theme: Theme,
-    pub(crate) clock: Clock,
-    /// The Claude directories that commands look into unless they are told otherwise. None: any.
+    pub(crate) theme: ScreenTheme,
+    pub(crate) keys: KeyMap,
+    pub(crate) clock: ScreenClock,
+    /// The Claude directories that commands use by default. `None` means any.
     pub(crate) usual_roots: Vec<PathBuf>,
     pub(crate) focus: Focus,
-    pub(crate) list: List,
-    /// What is read; agents opened as panes lie on top of their sessions.
-    pub(crate) stack: Vec<Transcript>,
-    /// Going back from the bottom of the stack leads to the last of these.
-    pub(crate) searched_from: Vec<SearchedFrom>,
-    pub(crate) tree: Option<Tree>,
+    pub(crate) list: ListPane,
+    /// The open transcripts; agents opened as panes are above their sessions.
+    pub(crate) stack: Vec<TranscriptPane>,
+    /// What is at the list's cursor, beside the list.
+    pub(crate) preview: Option<PreviewPane>,
+    /// What was asked for last to be shown there.
+    pub(crate) preview_wanted: Option<(PathBuf, JumpTarget)>,
+    pub(crate) tree: Option<TreePane>,
     pub(crate) overlay: Option<Overlay>,
-    pub(crate) prompt: Option<Prompt>,
-    /// Something told at the lower edge, until the next key.
-    pub(crate) said: Option<Line>,
+    pub(crate) prompt: Option<InputPrompt>,
+    /// A message in the status line, until the next key.
+    pub(crate) status_line: Option<Line>,
     pub(crate) live: bool,
     /// The branch that was marked to be compared.
-    pub(crate) marked: Option<Side>,
+    pub(crate) marked: Option<MarkedBranch>,
     /// There is no history; why.
-    pub(crate) nothing: Option<String>,
-    /// What was looked for last.
-    pub(crate) last_find: String,
+    pub(crate) no_history_reason: Option<String>,
     /// Something happened that can be seen.
     pub(crate) changed: bool,
     /// A part of the program broke.
@@ -153,39 +166,45 @@ pub(crate) struct State {
 
 /// Where things are on the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Areas {
+pub(crate) struct ScreenAreas {
     pub(crate) head: Rect,
     pub(crate) body: Rect,
     pub(crate) foot: Rect,
     pub(crate) list: Option<Rect>,
+    pub(crate) preview: Option<Rect>,
+    /// Below the list: what the client deletes soon.
+    pub(crate) notices: Option<Rect>,
     pub(crate) transcript: Option<Rect>,
     pub(crate) tree: Option<Rect>,
 }
 
-/// From this width on, the list stands beside the transcript.
-const WIDE: u16 = 110;
-/// From this width on, the tree stands beside the transcript, not below it.
-const BESIDE: u16 = 100;
+/// From this width on, what is at the list's cursor is shown beside the list.
+const PREVIEW_WIDTH: u16 = 100;
+/// From this width on, the list is next to the transcript.
+const LIST_BESIDE_WIDTH: u16 = 110;
+/// From this width on, the tree is next to the transcript, not below it.
+const TREE_BESIDE_WIDTH: u16 = 100;
 
-impl State {
-    pub(crate) fn new(clock: Clock, theme: Theme, list: List) -> Self {
+impl ScreenState {
+    pub(crate) fn new(clock: ScreenClock, theme: ScreenTheme, list: ListPane) -> Self {
         Self {
             size: (80, 24),
             theme,
+            keys: KeyMap::default(),
             clock,
             usual_roots: Vec::new(),
             focus: Focus::List,
             list,
             stack: Vec::new(),
-            searched_from: Vec::new(),
+            preview: None,
+            preview_wanted: None,
             tree: None,
             overlay: None,
             prompt: None,
-            said: None,
+            status_line: None,
             live: false,
             marked: None,
-            nothing: None,
-            last_find: String::new(),
+            no_history_reason: None,
             changed: true,
             broken: None,
             killed_by: None,
@@ -193,36 +212,46 @@ impl State {
     }
 
     /// Returns what is read.
-    pub(crate) fn reading(&self) -> Option<&Transcript> {
+    pub(crate) fn open_transcript(&self) -> Option<&TranscriptPane> {
         self.stack.last()
     }
 
-    pub(crate) fn areas(&self) -> Areas {
+    /// Returns what is read, if it is seen.
+    pub(crate) fn visible_transcript(&self) -> Option<&TranscriptPane> {
+        self.open_transcript().filter(|_| self.focus != Focus::List)
+    }
+
+    pub(crate) fn screen_areas(&self) -> ScreenAreas {
         let (width, height) = self.size;
         let whole = Rect { x: 0, y: 0, width, height };
         let body = Rect { y: 1.min(height), height: height.saturating_sub(2), ..whole };
-        let mut areas = Areas {
+        let mut areas = ScreenAreas {
             head: Rect { height: 1.min(height), ..whole },
             foot: Rect { y: height.saturating_sub(1), height: 1.min(height), ..whole },
             body,
-            ..Areas::default()
+            ..ScreenAreas::default()
         };
-        if self.stack.is_empty() {
+        if self.stack.is_empty() || self.focus == Focus::List {
+            let notices = (cleanup_lines(&self.list).len() as u16).min(body.height / 3);
+            let body = Rect { height: body.height - notices, ..body };
+            areas.notices = Some(Rect { y: body.y + body.height, height: notices, ..body });
             areas.list = Some(body);
+            if width >= PREVIEW_WIDTH && self.no_history_reason.is_none() {
+                let list = (width * 9 / 20).clamp(46, 90);
+                areas.list = Some(Rect { width: list, ..body });
+                areas.preview = Some(Rect { x: list + 1, width: width - list - 1, ..body });
+            }
             return areas;
         }
         let mut reading = body;
-        if width >= WIDE {
+        if width >= LIST_BESIDE_WIDTH {
             let list = (width / 4).clamp(34, 52);
             areas.list = Some(Rect { width: list, ..body });
             // One column for a line between.
             reading = Rect { x: list + 1, width: width - list - 1, ..body };
-        } else if self.focus == Focus::List {
-            areas.list = Some(body);
-            return areas;
         }
         if self.tree.is_some() {
-            let (transcript, tree) = split(reading);
+            let (transcript, tree) = split_area(reading);
             areas.tree = Some(tree);
             reading = transcript;
         }
@@ -232,8 +261,8 @@ impl State {
 }
 
 /// Cuts an area for transcript and tree, with a line between.
-fn split(area: Rect) -> (Rect, Rect) {
-    if area.width >= BESIDE {
+fn split_area(area: Rect) -> (Rect, Rect) {
+    if area.width >= TREE_BESIDE_WIDTH {
         let left = area.width * 11 / 20;
         let right = Rect { x: area.x + left + 1, width: area.width - left - 1, ..area };
         return (Rect { width: left, ..area }, right);
@@ -245,7 +274,7 @@ fn split(area: Rect) -> (Rect, Rect) {
 }
 
 /// Returns the middle of an area, not larger than needed.
-fn centred(area: Rect, width: u16, rows: usize) -> Rect {
+fn centred_area(area: Rect, width: u16, rows: usize) -> Rect {
     let width = width.min(area.width.saturating_sub(2));
     let height =
         u16::try_from(rows).unwrap_or(u16::MAX).clamp(3, area.height.max(3)).min(area.height);

@@ -1,4 +1,4 @@
-//! The terminal: taken, and given back as it was, whatever happens.
+//! Takes the terminal and restores it, whatever happens.
 
 use std::io::{self, Stdout, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,47 +21,46 @@ use ratatui::crossterm::terminal::{
 use ratatui::crossterm::{execute, queue};
 
 /// The terminal while it is ours; dropping it gives it back.
-pub(crate) struct Screen {
+pub(crate) struct TerminalScreen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     /// What is on the screen may be wider than it should be.
     unsure: bool,
 }
 
-/// Whether there is something to give back: doing it twice would move the cursor of whoever is next.
+/// Whether the terminal must be restored. Doing it twice would move the cursor of the next program.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-impl Screen {
-    pub(crate) fn open() -> io::Result<Self> {
-        mind_panics();
-        let opened = enter().and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
+impl TerminalScreen {
+    pub(crate) fn open_terminal() -> io::Result<Self> {
+        restore_on_panic();
+        let opened = enter_screen().and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
         match opened {
             Ok(terminal) => Ok(Self { terminal, unsure: false }),
             Err(error) => {
-                restore();
+                restore_terminal();
                 Err(error)
             }
         }
     }
 
-    /// Takes the terminal again after somebody else had it.
-    #[cfg(unix)]
-    pub(crate) fn reopen(&mut self) -> io::Result<()> {
+    /// Takes the terminal again after another program used it.
+    pub(crate) fn reopen_terminal(&mut self) -> io::Result<()> {
         // The shell may have changed the modes while we believed to have them.
-        restore();
-        enter()?;
-        self.clear()
+        restore_terminal();
+        enter_screen()?;
+        self.clear_terminal()
     }
 
     /// Returns columns and rows.
-    pub(crate) fn size(&self) -> io::Result<(u16, u16)> {
+    pub(crate) fn terminal_size(&self) -> io::Result<(u16, u16)> {
         self.terminal.size().map(|size| (size.width, size.height))
     }
 
     /// Draws a frame.
-    pub(crate) fn draw(&mut self, view: impl FnOnce(&mut Buffer)) -> io::Result<()> {
+    pub(crate) fn draw_frame(&mut self, view: impl FnOnce(&mut Buffer)) -> io::Result<()> {
         queue!(stdout(), BeginSynchronizedUpdate)?;
         if self.unsure {
-            self.clear()?;
+            self.clear_terminal()?;
         }
         let unsure = &mut self.unsure;
         self.terminal.draw(|frame| {
@@ -71,17 +70,17 @@ impl Screen {
         execute!(stdout(), EndSynchronizedUpdate)
     }
 
-    /// Has everything drawn anew.
+    /// Forces a complete redraw.
     ///
-    /// The terminal's own `clear` asks where the cursor is, and who hears keys would hear the answer.
-    pub(crate) fn clear(&mut self) -> io::Result<()> {
+    /// The terminal's own `clear` queries the cursor position, and the key reader would receive the answer.
+    pub(crate) fn clear_terminal(&mut self) -> io::Result<()> {
         // What was drawn last is forgotten.
         self.terminal.swap_buffers();
         queue!(stdout(), Clear(ClearType::All))
     }
 
     /// Hands a text to the terminal's clipboard (OSC 52).
-    pub(crate) fn copy(text: &str) -> io::Result<()> {
+    pub(crate) fn copy_to_clipboard(text: &str) -> io::Result<()> {
         let mut out = stdout().lock();
         write!(out, "\x1b]52;c;{}\x07", STANDARD.encode(text))?;
         out.flush()
@@ -89,15 +88,15 @@ impl Screen {
 }
 
 /// Takes the terminal.
-fn enter() -> io::Result<()> {
+fn enter_screen() -> io::Result<()> {
     TAKEN.store(true, Ordering::SeqCst);
     enable_raw_mode()?;
     execute!(stdout(), EnterAlternateScreen, EnableMouseCapture, EnableBracketedPaste)
 }
 
-impl Drop for Screen {
+impl Drop for TerminalScreen {
     fn drop(&mut self) {
-        restore();
+        restore_terminal();
     }
 }
 
@@ -108,8 +107,8 @@ fn is_unsure(buffer: &Buffer) -> bool {
     buffer.content.iter().any(|cell| cell.symbol().len() > longest_char)
 }
 
-/// Gives the terminal back; there is nobody to tell if that fails.
-pub(crate) fn restore() {
+/// Restores the terminal. A failure cannot be reported.
+pub(crate) fn restore_terminal() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let _ = execute!(
             stdout(),
@@ -122,25 +121,25 @@ pub(crate) fn restore() {
     }
 }
 
-/// What a panic beside the screens said.
+/// The message of a panic on a worker thread.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Returns what the last panic beside the screens said, and where it was.
+/// Returns the message and location of the last panic on a worker thread.
 pub(crate) fn panic_beside() -> Option<String> {
     PANIC.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Gives the terminal back before a panic is printed, so that it can be read.
 ///
-/// Only the thread that draws can do so; what panics beside it is told when the screens have ended.
-fn mind_panics() {
+/// Only the drawing thread can do this; panics on other threads are reported after the screens end.
+fn restore_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let print = panic::take_hook();
         let draws = thread::current().id();
         panic::set_hook(Box::new(move |info| {
             if thread::current().id() == draws {
-                restore();
+                restore_terminal();
             }
             if TAKEN.load(Ordering::SeqCst) {
                 let told = info.to_string();

@@ -8,25 +8,25 @@ use std::time::Duration;
 
 use insta::assert_snapshot;
 use ramus_app::Workspace;
-use ramus_core::name::Name;
-use ramus_core::resume::Rule;
+use ramus_core::ids::RecordUuid;
+use ramus_core::resume::ResumeRule;
 use ramus_render::Line;
-use ramus_render::symbols::Symbols;
-use ramus_store::index::Index;
-use ramus_store::place::Place;
+use ramus_render::symbols::SymbolSet;
+use ramus_store::cache::HistoryCache;
+use ramus_store::claude_dir::ClaudeDirs;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
-use testkit::Home;
+use testkit::TestHome;
 
-use crate::app::{Desks, Options};
-use crate::event::{Effect, Event};
-use crate::panes::list::List;
-use crate::panes::transcript::Transcript;
-use crate::state::{Clock, State};
-use crate::theme::Theme;
-use crate::update::update;
-use crate::view::view;
+use crate::app::{ScreenOptions, Workers};
+use crate::event::{Effect, ScreenEvent};
+use crate::panes::list::ListPane;
+use crate::panes::transcript::TranscriptPane;
+use crate::state::{ScreenClock, ScreenState};
+use crate::theme::ScreenTheme;
+use crate::update::update_state;
+use crate::view::draw_screen;
 
 const FIXTURE: &str = r"
 a        user          Which tea?
@@ -50,83 +50,84 @@ x        user          steep it
 y < x    assistant     Three minutes are enough.
 ";
 
-fn workspace(home: &Home) -> Arc<Workspace> {
-    let place = Place::at(vec![home.claude()], Index::none());
-    let state = ramus_store::State::new(home.path().join("state"));
-    Arc::new(Workspace::for_serving(place, Rule::Client, state))
+fn test_workspace(home: &TestHome) -> Arc<Workspace> {
+    let place = ClaudeDirs::at(vec![home.claude_dir()], HistoryCache::disabled());
+    let state = ramus_store::StateDir::new(home.path().join("state"));
+    Arc::new(Workspace::for_serving(place, ResumeRule::Client, state))
 }
 
 /// The screens without a terminal, with real work behind them.
-struct Screens {
-    state: State,
-    desks: Desks,
-    events: Receiver<Event>,
-    home: Home,
+struct TestScreens {
+    state: ScreenState,
+    desks: Workers,
+    events: Receiver<ScreenEvent>,
+    home: TestHome,
     left: bool,
 }
 
-impl Screens {
+impl TestScreens {
     fn new(width: u16, height: u16) -> Self {
-        let home = Home::new();
+        let home = TestHome::new();
         let id = "0a1b2c3d-0000-4000-8000-000000000000";
-        home.session(
+        home.write_session(
             &format!("-home-dev-app/{id}.jsonl"),
             &FIXTURE.replace("ESC", "\u{1b}").replace("BEL", "\u{7}"),
         );
         let other = "a user about kettles\nb < a assistant They whistle.";
-        home.session("-home-dev-kettle/1b2c3d4e-0000-4000-8000-000000000000.jsonl", other);
+        home.write_session("-home-dev-kettle/1b2c3d4e-0000-4000-8000-000000000000.jsonl", other);
         let dir = format!("-home-dev-app/{id}/subagents/agent-a9.jsonl");
-        home.session(&dir, AGENT);
+        home.write_session(&dir, AGENT);
         let meta = r#"{"agentType":"steeper","description":"Steep it well","toolUseId":"t2"}"#;
-        home.write(&format!("-home-dev-app/{id}/subagents/agent-a9.meta.json"), meta);
-        Self::over(home, width, height)
+        home.write_file(&format!("-home-dev-app/{id}/subagents/agent-a9.meta.json"), meta);
+        Self::with_home(home, width, height)
     }
 
-    fn over(home: Home, width: u16, height: u16) -> Self {
-        let clock = Clock {
+    fn with_home(home: TestHome, width: u16, height: u16) -> Self {
+        let clock = ScreenClock {
             short: Arc::new(|time| time.to_string()[11..16].to_owned()),
             message: Arc::new(|time| time.to_string()[11..16].to_owned()),
+            age: Arc::new(|time| time.to_string()[11..16].to_owned()),
         };
-        let options = Options {
-            workspace: workspace(&home),
+        let options = ScreenOptions {
+            workspace: test_workspace(&home),
             usual_roots: Vec::new(),
             all: false,
             color: true,
-            symbols: Symbols::Unicode,
+            symbols: SymbolSet::Unicode,
             home: "/home/dev".to_owned(),
             clock: clock.clone(),
+            keys: crate::keys::KeyMap::default(),
             write_demo: |_| Ok(()),
-            export: |_, _, format| Ok(format!("exported as {format}")),
-            resume: |_, _| Ok(()),
+            resume: |_, _, _| Ok(()),
         };
-        let theme = Theme { color: true, symbols: Symbols::Unicode };
+        let theme = ScreenTheme { color: true, symbols: SymbolSet::Unicode };
         let (sender, events) = channel();
-        let desks = Desks::new(&sender, options);
-        let mut state = State::new(clock, theme, List::new(false, "/home/dev"));
+        let desks = Workers::new(&sender, options);
+        let mut state = ScreenState::new(clock, theme, ListPane::new(false, "/home/dev"));
         state.size = (width, height);
-        desks.survey();
+        desks.start_survey();
         let mut screens = Self { state, desks, events, home, left: false };
-        screens.until(|text| !text.contains("looking …") && !text.contains("reading"));
+        screens.wait_until(|text| !text.contains("looking …") && !text.contains("reading"));
         screens
     }
 
-    fn take(&mut self, event: Event) {
-        for effect in update(&mut self.state, event) {
+    fn handle_event(&mut self, event: ScreenEvent) {
+        for effect in update_state(&mut self.state, event) {
             match effect {
                 Effect::Quit => self.left = true,
                 Effect::Copy(text, what) => {
-                    self.state.said = Some(Line::plain(&format!("copied {what}: {text}")));
+                    self.state.status_line = Some(Line::plain(&format!("copied {what}: {text}")));
                 }
-                effect => self.desks.take(effect),
+                effect => self.desks.run_effect(effect),
             }
         }
     }
 
-    fn text(&mut self) -> String {
+    fn drawn_text(&mut self) -> String {
         let (width, height) = self.state.size;
         let area = Rect { x: 0, y: 0, width, height };
         let mut buffer = Buffer::empty(area);
-        view(&mut self.state, &mut buffer);
+        draw_screen(&mut self.state, &mut buffer);
         let mut text = String::new();
         for y in 0..area.height {
             let mut row = String::new();
@@ -135,7 +136,7 @@ impl Screens {
                 let symbol = buffer[(x, y)].symbol();
                 row.push_str(symbol);
                 // A wide character stands in two cells, and only the first one counts.
-                x += ramus_render::layout::width(symbol).max(1) as u16;
+                x += ramus_render::layout::display_width(symbol).max(1) as u16;
             }
             text.push_str(row.trim_end());
             text.push('\n');
@@ -145,142 +146,142 @@ impl Screens {
 
     /// Takes what happens until the screen is as it should be.
     #[track_caller]
-    fn until(&mut self, is_right: impl Fn(&str) -> bool) -> String {
+    fn wait_until(&mut self, is_right: impl Fn(&str) -> bool) -> String {
         loop {
-            let text = self.text();
-            let ready = self.state.reading().is_none_or(Transcript::is_ready);
+            let text = self.drawn_text();
+            let ready = self.state.visible_transcript().is_none_or(TranscriptPane::is_ready);
             if ready && is_right(&text) {
                 return text;
             }
             match self.events.recv_timeout(Duration::from_secs(20)) {
-                Ok(event) => self.take(event),
+                Ok(event) => self.handle_event(event),
                 Err(_) => panic!("nothing happens any more on\n{text}"),
             }
         }
     }
 
     #[track_caller]
-    fn shows(&mut self, what: &str) -> String {
-        self.until(|text| text.contains(what))
+    fn wait_for_text(&mut self, what: &str) -> String {
+        self.wait_until(|text| text.contains(what))
     }
 
-    fn press(&mut self, code: KeyCode) {
-        self.take(Event::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+    fn press_key(&mut self, code: KeyCode) {
+        self.handle_event(ScreenEvent::Key(KeyEvent::new(code, KeyModifiers::NONE)));
     }
 
     fn type_in(&mut self, text: &str) {
-        text.chars().for_each(|char| self.press(KeyCode::Char(char)));
+        text.chars().for_each(|char| self.press_key(KeyCode::Char(char)));
     }
 
     /// Opens the session with the forks.
-    fn open(width: u16, height: u16) -> Self {
+    fn open_demo(width: u16, height: u16) -> Self {
         let mut screens = Self::new(width, height);
         screens.type_in("which tea");
-        screens.press(KeyCode::Enter);
-        screens.shows("You  00:00  a");
+        screens.press_key(KeyCode::Enter);
+        screens.wait_for_text("You  00:00  a");
         screens
     }
 }
 
 #[test]
 fn the_list_shows_projects_and_sessions_and_filters() {
-    let mut screens = Screens::new(60, 10);
-    assert_snapshot!(screens.text());
+    let mut screens = TestScreens::new(60, 10);
+    assert_snapshot!(screens.drawn_text());
     screens.type_in("kettle");
-    let text = screens.text();
+    let text = screens.drawn_text();
     assert!(text.contains("about kettles") && !text.contains("Which tea"), "{text}");
-    screens.press(KeyCode::Esc);
-    assert!(screens.text().contains("Which tea"));
+    screens.press_key(KeyCode::Esc);
+    assert!(screens.drawn_text().contains("Which tea"));
     assert!(!screens.left);
-    screens.press(KeyCode::Esc);
+    screens.press_key(KeyCode::Esc);
     assert!(screens.left);
 }
 
 #[test]
 fn conversations_stand_under_their_session() {
-    let mut screens = Screens::new(76, 12);
+    let mut screens = TestScreens::new(76, 12);
     screens.type_in("which tea");
-    screens.press(KeyCode::Right);
-    assert!(screens.text().contains("Rather coffee"), "{}", screens.text());
-    screens.press(KeyCode::Esc);
-    assert_snapshot!(screens.text());
+    screens.press_key(KeyCode::Right);
+    assert!(screens.drawn_text().contains("Rather coffee"), "{}", screens.drawn_text());
+    screens.press_key(KeyCode::Esc);
+    assert_snapshot!(screens.drawn_text());
 }
 
 #[test]
 fn a_transcript_folds_tools_and_shows_forks() {
-    let mut screens = Screens::open(80, 40);
-    assert_snapshot!(screens.text());
+    let mut screens = TestScreens::open_demo(80, 40);
+    assert_snapshot!(screens.drawn_text());
     screens.type_in("s");
-    let text = screens.shows("│ two");
+    let text = screens.wait_for_text("│ two");
     assert!(text.contains("│ one"), "{text}");
     screens.type_in("h");
-    screens.shows("Oolong, hm");
+    screens.wait_for_text("Oolong, hm");
 }
 
 #[test]
 fn left_and_right_switch_at_a_fork() {
-    let mut screens = Screens::open(80, 40);
+    let mut screens = TestScreens::open_demo(80, 40);
     screens.type_in(")");
-    screens.press(KeyCode::Right);
+    screens.press_key(KeyCode::Right);
     // The escape sequence of the transcript is shown, and is none.
-    let text = screens.shows("418 I'm a teapot ␛]0;boom␇ end");
+    let text = screens.wait_for_text("418 I'm a teapot ␛]0;boom␇ end");
     assert!(text.contains("@2 of 3 abandoned") && !text.contains('\u{1b}'), "{text}");
-    screens.press(KeyCode::Left);
-    screens.shows("@3 of 3 resumes");
+    screens.press_key(KeyCode::Left);
+    screens.wait_for_text("@3 of 3 resumes");
 }
 
 #[test]
 fn wide_characters_keep_their_columns() {
-    let mut screens = Screens::open(80, 40);
+    let mut screens = TestScreens::open_demo(80, 40);
     screens.type_in("))");
-    screens.press(KeyCode::Left);
-    let text = screens.shows("Boil it yourself. 漢字 👩‍👩‍👧");
+    screens.press_key(KeyCode::Left);
+    let text = screens.wait_for_text("Boil it yourself. 漢字 👩‍👩‍👧");
     assert!(text.contains("@1 of 3"), "{text}");
 }
 
 #[test]
 fn the_tree_moves_the_transcript() {
-    let mut screens = Screens::open(120, 24);
+    let mut screens = TestScreens::open_demo(120, 24);
     screens.type_in("t");
-    screens.shows("edited prompt: 2 branches");
-    screens.shows("Steep it well");
-    assert_snapshot!(screens.text());
-    screens.press(KeyCode::Down);
-    screens.press(KeyCode::Down);
-    screens.shows("Rather coffee");
-    screens.shows("418 I'm a teapot");
+    screens.wait_for_text("edited prompt: 2 branches");
+    screens.wait_for_text("Steep it well");
+    assert_snapshot!(screens.drawn_text());
+    screens.press_key(KeyCode::Down);
+    screens.press_key(KeyCode::Down);
+    screens.wait_for_text("Rather coffee");
+    screens.wait_for_text("418 I'm a teapot");
     screens.type_in("t");
-    assert!(!screens.text().contains("edited prompt: 2 branches"));
+    assert!(!screens.drawn_text().contains("edited prompt: 2 branches"));
 }
 
 #[test]
 fn all_branches_are_listed_and_one_is_read() {
-    let mut screens = Screens::open(90, 16);
+    let mut screens = TestScreens::open_demo(90, 16);
     screens.type_in("b");
-    assert_snapshot!(screens.text());
-    screens.press(KeyCode::Up);
-    screens.press(KeyCode::Enter);
-    screens.shows("@2 of 3 abandoned");
+    assert_snapshot!(screens.drawn_text());
+    screens.press_key(KeyCode::Up);
+    screens.press_key(KeyCode::Enter);
+    screens.wait_for_text("@2 of 3 abandoned");
 }
 
 #[test]
 fn two_marked_branches_are_compared() {
-    let mut screens = Screens::open(90, 30);
+    let mut screens = TestScreens::open_demo(90, 30);
     screens.type_in("d");
-    screens.shows("marked 0a1b2c3d@3");
+    screens.wait_for_text("marked 0a1b2c3d@3");
     screens.type_in(")");
-    screens.press(KeyCode::Right);
+    screens.press_key(KeyCode::Right);
     screens.type_in("d");
-    screens.shows("2 messages in common");
-    assert_snapshot!(screens.text());
+    screens.wait_for_text("2 messages in common");
+    assert_snapshot!(screens.drawn_text());
 }
 
 #[test]
 fn agents_that_are_not_known_yet_are_waited_for() {
-    let mut screens = Screens::open(80, 40);
-    while !screens.state.reading().unwrap().agents_known {
+    let mut screens = TestScreens::open_demo(80, 40);
+    while !screens.state.open_transcript().unwrap().agents_known {
         let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
-        screens.take(event);
+        screens.handle_event(event);
     }
     // As if the answer were still to come.
     let reading = screens.state.stack.last_mut().unwrap();
@@ -288,61 +289,61 @@ fn agents_that_are_not_known_yet_are_waited_for() {
     let file = reading.chapter.file.path.clone();
     let agents = std::mem::take(&mut reading.agents);
     screens.type_in("A");
-    assert!(screens.text().contains("looking for the agents"));
-    screens.take(Event::Agents { file, agents });
-    assert!(screens.text().contains("Steep it well"));
+    assert!(screens.drawn_text().contains("loading agents"));
+    screens.handle_event(ScreenEvent::Agents { file, agents });
+    assert!(screens.drawn_text().contains("Steep it well"));
 }
 
 #[test]
 fn an_agent_that_begins_while_one_reads_appears() {
-    let mut screens = Screens::open(80, 40);
+    let mut screens = TestScreens::open_demo(80, 40);
     screens.type_in("A");
-    screens.shows("Steep it well");
-    screens.press(KeyCode::Esc);
+    screens.wait_for_text("Steep it well");
+    screens.press_key(KeyCode::Esc);
     let dir = "-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000/subagents";
-    screens.home.session(&format!("{dir}/agent-b7.jsonl"), "x user Warm the pot");
-    while screens.state.reading().unwrap().agents.len() < 2 {
+    screens.home.write_session(&format!("{dir}/agent-b7.jsonl"), "x user Warm the pot");
+    while screens.state.open_transcript().unwrap().agents.len() < 2 {
         let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
-        screens.take(event);
+        screens.handle_event(event);
     }
     screens.type_in("A");
-    assert!(screens.text().contains("Warm the pot"));
-    let counted = |screens: &Screens| {
+    assert!(screens.drawn_text().contains("Warm the pot"));
+    let counted = |screens: &TestScreens| {
         let sessions = screens.state.list.projects.iter().flat_map(|project| &project.sessions);
         sessions.map(|session| session.agents).max()
     };
     while counted(&screens) != Some(2) {
         let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
-        screens.take(event);
+        screens.handle_event(event);
     }
 }
 
 #[test]
 fn an_agent_opens_in_place_and_as_a_pane() {
-    let mut screens = Screens::open(80, 40);
+    let mut screens = TestScreens::open_demo(80, 40);
     screens.type_in("A");
-    screens.shows("Steep it well");
-    assert_snapshot!(screens.text());
-    screens.press(KeyCode::Esc);
-    while !screens.text().contains("▌   • Task") {
+    screens.wait_for_text("Steep it well");
+    assert_snapshot!(screens.drawn_text());
+    screens.press_key(KeyCode::Esc);
+    while !screens.drawn_text().contains("▌   • Task") {
         screens.type_in("j");
     }
     screens.type_in("a");
-    screens.shows("┆   Three minutes are enough.");
+    screens.wait_for_text("┆   Three minutes are enough.");
     screens.type_in("a");
-    screens.until(|text| !text.contains("Three minutes"));
+    screens.wait_until(|text| !text.contains("Three minutes"));
     screens.type_in("A");
-    screens.press(KeyCode::Enter);
-    let text = screens.shows("Three minutes are enough.");
+    screens.press_key(KeyCode::Enter);
+    let text = screens.wait_for_text("Three minutes are enough.");
     assert!(text.contains("agent steep it"), "{text}");
     screens.type_in("q");
-    screens.shows("Brew it");
+    screens.wait_for_text("Brew it");
 }
 
 #[test]
 fn an_agent_in_the_file_itself_opens_as_a_pane_wherever_it_hangs() {
-    let home = Home::new();
-    home.session(
+    let home = TestHome::new();
+    home.write_session(
         "-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000.jsonl",
         "
         a       user       Which tea?
@@ -352,165 +353,166 @@ fn an_agent_in_the_file_itself_opens_as_a_pane_wherever_it_hangs() {
         q < p   assistant  Of its own.
         ",
     );
-    let mut screens = Screens::over(home, 80, 24);
-    screens.shows("beginning");
-    screens.press(KeyCode::Enter);
-    screens.shows("Of its own.");
+    let mut screens = TestScreens::with_home(home, 80, 24);
+    screens.wait_for_text("beginning");
+    screens.press_key(KeyCode::Enter);
+    screens.wait_for_text("Of its own.");
     screens.type_in("A");
-    screens.shows("Look for leaves");
-    screens.press(KeyCode::Enter);
-    screens.shows("There are leaves.");
+    screens.wait_for_text("Look for leaves");
+    screens.press_key(KeyCode::Enter);
+    screens.wait_for_text("There are leaves.");
     // It is a part of the session: what is for conversations says so.
     for letter in ["d", "e"] {
         screens.type_in(letter);
-        screens.shows("an agent is no conversation of its own");
+        screens.wait_for_text("an agent is not a conversation");
     }
     // It grows with the session, and moves with it.
-    let path = screens.state.reading().unwrap().chapter.file.path.clone();
+    let path = screens.state.open_transcript().unwrap().chapter.file.path.clone();
     let line = testkit::jsonl("z < y side-assistant And more leaves.");
     let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
     std::io::Write::write_all(&mut file, line.as_bytes()).unwrap();
-    screens.shows("And more leaves.");
+    screens.wait_for_text("And more leaves.");
     let elsewhere = path.with_file_name("0a1b2c3d-0000-4000-8000-000000000009.jsonl");
     std::fs::rename(&path, &elsewhere).unwrap();
     while screens.state.stack.iter().any(|reading| reading.chapter.file.path == path) {
         let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
-        screens.take(event);
+        screens.handle_event(event);
     }
     screens.type_in("q");
-    screens.shows("Of its own.");
+    screens.wait_for_text("Of its own.");
     // A hit in it opens all of it.
     screens.type_in("f");
     screens.type_in("leaves");
-    screens.press(KeyCode::Enter);
-    screens.shows("Look for leaves");
-    screens.press(KeyCode::Enter);
-    screens.until(|text| text.contains("Look for leaves") && text.contains("And more leaves."));
+    screens.wait_for_text("Look for leaves");
+    screens.press_key(KeyCode::Enter);
+    screens
+        .wait_until(|text| text.contains("Look for leaves") && text.contains("And more leaves."));
 }
 
 #[test]
 fn a_search_finds_here_and_everywhere() {
-    let mut screens = Screens::open(80, 24);
+    let mut screens = TestScreens::open_demo(80, 24);
     screens.type_in("/boil");
-    screens.press(KeyCode::Enter);
-    let text = screens.shows("“boil” 1 of 1, 1 elsewhere in the session");
+    screens.press_key(KeyCode::Enter);
+    let text = screens.wait_for_text("“boil” 1 of 1, 1 elsewhere in the session");
     assert!(text.contains("▌   • Bash boil water"), "{text}");
     screens.type_in("f");
+    screens.press_key(KeyCode::Esc);
     screens.type_in("teapot");
-    screens.press(KeyCode::Enter);
-    screens.shows("1 message");
-    assert_snapshot!(screens.text());
-    screens.press(KeyCode::Enter);
-    screens.shows("@2 of 3 abandoned");
+    screens.wait_for_text("1 message");
+    assert_snapshot!(screens.drawn_text());
+    screens.press_key(KeyCode::Enter);
+    screens.wait_for_text("@2 of 3 abandoned");
 }
 
 #[test]
 fn a_change_shows_its_plan_and_asks() {
-    let mut screens = Screens::open(80, 16);
-    let file = screens.home.claude().join("projects/-home-dev-app");
+    let mut screens = TestScreens::open_demo(80, 16);
+    let file = screens.home.claude_dir().join("projects/-home-dev-app");
     let file = file.join("0a1b2c3d-0000-4000-8000-000000000000.jsonl");
     let before = std::fs::read(&file).unwrap();
     for refusal in [KeyCode::Char('n'), KeyCode::Esc] {
         screens.type_in("g");
-        let text = screens.shows("will resume");
-        assert!(text.contains("Which tea?") && text.contains("Go there?"), "{text}");
-        screens.press(refusal);
-        screens.shows("nothing was written");
+        let text = screens.wait_for_text("will resume");
+        assert!(text.contains("Which tea?") && text.contains("Resume from there?"), "{text}");
+        screens.press_key(refusal);
+        screens.wait_for_text("nothing changed");
         assert_eq!(std::fs::read(&file).unwrap(), before);
     }
     screens.type_in("g");
-    screens.shows("will resume");
+    screens.wait_for_text("will resume");
     screens.type_in("y");
-    screens.shows("claude --resume 0a1b2c3d-0000-4000-8000-000000000000  Done as operation 1.");
+    screens.wait_for_text(
+        "claude --resume 0a1b2c3d-0000-4000-8000-000000000000  Done as operation 1.",
+    );
     let after = std::fs::read(&file).unwrap();
     assert!(after.len() > before.len() && after.starts_with(&before));
     screens.type_in("u");
-    screens.shows("Undoes 1 goto");
+    screens.wait_for_text("Undoes 1 goto");
     screens.type_in("y");
-    screens.shows("Done as operation 2.");
+    screens.wait_for_text("Done as operation 2.");
     assert_eq!(std::fs::read(&file).unwrap(), before);
 }
 
 #[test]
 fn there_is_nothing_to_do_where_the_session_resumes_already() {
-    let mut screens = Screens::open(120, 40);
-    screens.press(KeyCode::End);
+    let mut screens = TestScreens::open_demo(120, 40);
+    screens.press_key(KeyCode::End);
     screens.type_in("g");
-    screens.shows("The session resumes there already; nothing was written.");
+    screens.wait_for_text("Nothing to do: the session already resumes there.");
 }
 
 #[test]
 fn a_fork_is_offered_where_the_session_cannot_go() {
-    let home = Home::new();
+    let home = TestHome::new();
     let ahead = testkit::jsonl(
         "a user v=2.0.74 one\nb < a assistant v=2.0.74 two\nc < b user v=2.0.74 three",
     );
     let ahead = ahead.replace("2026-01-01T00:00:02", "2999-01-01T00:00:02");
-    home.write("-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000.jsonl", ahead);
-    let mut screens = Screens::over(home, 100, 30);
-    screens.press(KeyCode::Enter);
-    screens.shows("You  00:00  a");
+    home.write_file("-home-dev-app/0a1b2c3d-0000-4000-8000-000000000000.jsonl", ahead);
+    let mut screens = TestScreens::with_home(home, 100, 30);
+    screens.press_key(KeyCode::Enter);
+    screens.wait_for_text("You  00:00  a");
     screens.type_in("g");
-    let text = screens.shows("Cannot go there in this session:");
-    assert!(text.contains("New session") && text.contains("Make it?"), "{text}");
+    let text = screens.wait_for_text("Cannot resume there in this session:");
+    assert!(text.contains("New session") && text.contains("Create it?"), "{text}");
 }
 
 #[test]
-fn what_cannot_be_planned_says_why() {
-    let mut screens = Screens::open(80, 16);
+fn a_refused_plan_shows_the_reason() {
+    let mut screens = TestScreens::open_demo(80, 16);
     screens.type_in("u");
-    let text = screens.shows("This could not be done");
-    assert!(text.contains("there is nothing to undo"), "{text}");
+    let text = screens.wait_for_text("This failed");
+    assert!(text.contains("nothing to undo"), "{text}");
 }
 
 #[test]
 fn files_as_of_a_message_are_listed_and_opened() {
-    let home = Home::new();
+    let home = TestHome::new();
     let id = "0a1b2c3d-0000-4000-8000-000000000000";
-    let backups = home.claude().join("file-history").join(id);
+    let backups = home.claude_dir().join("file-history").join(id);
     std::fs::create_dir_all(&backups).unwrap();
     for (letter, text) in [("a", "fn first() {}"), ("b", "fn second() {}")] {
         std::fs::write(backups.join(format!("{}@v1", letter.repeat(16))), text).unwrap();
     }
     let session = "a user Which files?\n- snapshot:a a.rs=aaaaaaaaaaaaaaaa@v1 b.rs=bbbbbbbbbbbbbbbb@v1\n\
                    b < a assistant These.";
-    home.session(&format!("-home-dev-app/{id}.jsonl"), session);
-    let mut screens = Screens::over(home, 90, 12);
-    screens.press(KeyCode::Enter);
-    screens.shows("You  00:00  a");
+    home.write_session(&format!("-home-dev-app/{id}.jsonl"), session);
+    let mut screens = TestScreens::with_home(home, 90, 12);
+    screens.press_key(KeyCode::Enter);
+    screens.wait_for_text("You  00:00  a");
     screens.type_in("o");
-    let text = screens.shows("Files as of this message");
+    let text = screens.wait_for_text("Files as of this message");
     assert!(text.contains("Before a") && text.contains("a.rs") && text.contains("b.rs"), "{text}");
-    screens.press(KeyCode::Down);
-    screens.press(KeyCode::Enter);
-    screens.shows("fn second() {}");
+    screens.press_key(KeyCode::Down);
+    screens.press_key(KeyCode::Enter);
+    screens.wait_for_text("fn second() {}");
     screens.type_in("q");
-    assert!(screens.text().contains("Files as of this message"));
+    assert!(screens.drawn_text().contains("Files as of this message"));
     screens.type_in("q");
-    assert!(screens.text().contains("Which files?"));
+    assert!(screens.drawn_text().contains("Which files?"));
 }
 
 #[test]
 fn addresses_and_messages_are_copied() {
-    let mut screens = Screens::open(80, 16);
+    let mut screens = TestScreens::open_demo(80, 16);
     screens.type_in("y");
-    assert_snapshot!(screens.text());
+    assert_snapshot!(screens.drawn_text());
     screens.type_in("a");
-    screens.shows("copied the address: 0a1b2c3d:a");
+    screens.wait_for_text("copied the address: 0a1b2c3d:a");
     screens.type_in("ym");
-    screens.shows("copied the message: Which tea?");
+    screens.wait_for_text("copied the message: Which tea?");
     screens.type_in("yr");
-    let command = "cd /home/dev/app && claude --resume 0a1b2c3d-0000-4000-8000-000000000000";
-    assert!(screens.state.said.as_ref().unwrap().text().ends_with(command));
-    screens.type_in("em");
-    screens.shows("as md");
+    let command = "claude --resume 0a1b2c3d-0000-4000-8000-000000000000";
+    screens.wait_for_text("copied the command: ");
+    assert!(screens.state.status_line.as_ref().unwrap().to_text().ends_with(command));
 }
 
 #[test]
-fn somebody_without_history_is_offered_the_demo() {
-    let mut screens = Screens::over(Home::new(), 70, 16);
-    screens.shows("write a sample history");
-    let text = screens.text();
+fn users_without_history_are_offered_the_demo() {
+    let mut screens = TestScreens::with_home(TestHome::new(), 70, 16);
+    screens.wait_for_text("write a sample history");
+    let text = screens.drawn_text();
     let why = text.lines().find(|line| line.contains("no sessions in"));
     assert!(why.is_some(), "{text}");
     screens.type_in("q");
@@ -519,14 +521,14 @@ fn somebody_without_history_is_offered_the_demo() {
 
 #[test]
 fn every_size_is_drawn() {
-    let mut screens = Screens::open(80, 24);
+    let mut screens = TestScreens::open_demo(80, 24);
     screens.type_in("t");
     for (width, height) in [(1, 1), (20, 5), (30, 8), (79, 24), (110, 20), (300, 90), (400, 2)] {
-        screens.take(Event::Resize(width, height));
-        screens.text();
+        screens.handle_event(ScreenEvent::Resize(width, height));
+        screens.drawn_text();
         for key in ['j', 'b', 'k', 'q', '?', 'G', 'q'] {
             screens.type_in(&key.to_string());
-            screens.text();
+            screens.drawn_text();
         }
     }
 }
@@ -535,106 +537,108 @@ fn every_size_is_drawn() {
 #[test]
 fn a_window_that_shrank_before_its_event_is_drawn() {
     for keys in ["", "\n", "\nt", "\nb", "\n?", "\na"] {
-        let mut screens = Screens::open(120, 40);
+        let mut screens = TestScreens::open_demo(120, 40);
         for key in keys.chars() {
             let key = key.to_string();
             if key == "\n" {
-                screens.press(KeyCode::Enter);
-                screens.until(|text| text.contains("You "));
+                screens.press_key(KeyCode::Enter);
+                screens.wait_until(|text| text.contains("You "));
             } else {
                 screens.type_in(&key);
             }
         }
         for (width, height) in [(119, 40), (80, 10), (120, 6), (21, 40), (20, 5), (3, 2), (0, 0)] {
             let area = Rect { x: 0, y: 0, width, height };
-            view(&mut screens.state, &mut Buffer::empty(area));
+            draw_screen(&mut screens.state, &mut Buffer::empty(area));
             // An event of a size that is past by now.
-            screens.take(Event::Resize(120, 40));
-            view(&mut screens.state, &mut Buffer::empty(area));
+            screens.handle_event(ScreenEvent::Resize(120, 40));
+            draw_screen(&mut screens.state, &mut Buffer::empty(area));
         }
     }
 }
 
 #[test]
 fn a_title_that_another_session_gave_stays() {
-    let home = Home::new();
+    let home = TestHome::new();
     let id = "0a1b2c3d-0000-4000-8000-000000000000";
-    let path = home.session(&format!("-home-dev-app/{id}.jsonl"), "a user one\nb < a assistant x");
+    let path =
+        home.write_session(&format!("-home-dev-app/{id}.jsonl"), "a user one\nb < a assistant x");
     let summary = r#"{"type":"summary","summary":"Given elsewhere","leafUuid":"b"}"#;
-    home.write(
+    home.write_file(
         "-home-dev-app/0a1b2c3d-0000-4000-8000-000000000001.jsonl",
         format!("{summary}\n{}", testkit::jsonl("p user other")),
     );
-    let mut screens = Screens::over(home, 80, 24);
-    screens.shows("Given elsewhere");
+    let mut screens = TestScreens::with_home(home, 80, 24);
+    screens.wait_for_text("Given elsewhere");
     let line = testkit::jsonl("c < b user two");
     let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
     std::io::Write::write_all(&mut file, line.as_bytes()).unwrap();
-    while screens.state.list.of(&path).is_none_or(|session| session.messages < 3) {
+    while screens.state.list.session_of(&path).is_none_or(|session| session.messages < 3) {
         let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
-        screens.take(event);
+        screens.handle_event(event);
     }
-    screens.shows("Given elsewhere");
+    screens.wait_for_text("Given elsewhere");
 }
 
 #[test]
 fn what_is_appended_appears() {
-    let mut screens = Screens::open(80, 50);
-    let path = screens.state.reading().unwrap().chapter.file.path.clone();
+    let mut screens = TestScreens::open_demo(80, 50);
+    let path = screens.state.open_transcript().unwrap().chapter.file.path.clone();
     screens.type_in("w");
-    screens.shows("● live");
+    screens.wait_for_text("● live");
     let line = testkit::jsonl("z < n user And milk?");
     let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
     // Half a line is not shown, and not lost.
     let (half, rest) = line.split_at(line.len() / 2);
     std::io::Write::write_all(&mut file, half.as_bytes()).unwrap();
     std::io::Write::write_all(&mut file, rest.as_bytes()).unwrap();
-    let text = screens.shows("▎ And milk?");
+    let text = screens.wait_for_text("▎ And milk?");
     assert!(text.contains("▌ ❯ You"), "{text}");
 }
 
 #[test]
 fn nothing_stays_empty_below_the_end_when_the_screen_grows() {
-    let mut screens = Screens::open(80, 12);
+    let mut screens = TestScreens::open_demo(80, 12);
     screens.type_in("G");
-    screens.shows("Steeped.");
-    screens.press(KeyCode::Up);
-    screens.press(KeyCode::Down);
-    screens.take(Event::Resize(80, 60));
-    screens.until(|text| text.contains("You  00:00  a") && text.contains("Steeped."));
+    screens.wait_for_text("Steeped.");
+    screens.press_key(KeyCode::Up);
+    screens.press_key(KeyCode::Down);
+    screens.handle_event(ScreenEvent::Resize(80, 60));
+    screens.wait_until(|text| text.contains("You  00:00  a") && text.contains("Steeped."));
 }
 
 #[test]
 fn a_session_that_moves_is_read_on() {
-    let mut screens = Screens::open(80, 50);
-    let path = screens.state.reading().unwrap().chapter.file.path.clone();
+    let mut screens = TestScreens::open_demo(80, 50);
+    let path = screens.state.open_transcript().unwrap().chapter.file.path.clone();
     let append = |path: &std::path::Path, line: &str| {
         let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
         std::io::Write::write_all(&mut file, testkit::jsonl(line).as_bytes()).unwrap();
     };
     screens.type_in("w");
     append(&path, "z < n user And milk?");
-    screens.shows("▎ And milk?");
+    screens.wait_for_text("▎ And milk?");
     let to =
-        screens.home.claude().join("projects/-home-dev-kettle").join(path.file_name().unwrap());
+        screens.home.claude_dir().join("projects/-home-dev-kettle").join(path.file_name().unwrap());
     std::fs::rename(&path, &to).unwrap();
-    screens.shows("lies at projects/-home-dev-kettle/0a1b2c3d");
+    screens.wait_for_text("moved to projects/-home-dev-kettle/0a1b2c3d");
     append(&to, "za < z user And sugar?");
-    screens.shows("▎ And sugar?");
+    screens.wait_for_text("▎ And sugar?");
     std::fs::write(&to, testkit::jsonl("a user Which tea?\nq < a user Only water")).unwrap();
-    screens.shows("rewritten");
-    screens.shows("▎ Only water");
+    screens.wait_for_text("rewritten");
+    screens.wait_for_text("▎ Only water");
     let beside = to.with_extension("new");
     std::fs::write(&beside, testkit::jsonl("r user Milk, and nothing else\ns < r user Please"))
         .unwrap();
     std::fs::rename(&beside, &to).unwrap();
-    screens.until(|text| text.contains("▎ Milk, and nothing else") && text.contains("▎ Please"));
+    screens
+        .wait_until(|text| text.contains("▎ Milk, and nothing else") && text.contains("▎ Please"));
 }
 
 #[test]
 fn a_file_may_become_anything_while_it_is_read() {
-    let mut screens = Screens::open(160, 40);
-    let path = screens.state.reading().unwrap().chapter.file.path.clone();
+    let mut screens = TestScreens::open_demo(160, 40);
+    let path = screens.state.open_transcript().unwrap().chapter.file.path.clone();
     screens.type_in("t");
     let whole = std::fs::read(&path).unwrap();
     let third: Vec<u8> = whole.iter().copied().take(whole.len() / 3).collect();
@@ -643,48 +647,72 @@ fn a_file_may_become_anything_while_it_is_read() {
     for (n, now) in forms.into_iter().enumerate() {
         let mark = testkit::jsonl(&format!("last{n} user Mark"));
         std::fs::write(&path, [now, b"\n", mark.as_bytes()].concat()).unwrap();
-        let name = Name::new(format!("last{n}").as_bytes());
-        while screens.state.reading().unwrap().chapter.history.tree.find(name).is_none() {
+        let name = RecordUuid::new(format!("last{n}").as_bytes());
+        while screens.state.open_transcript().unwrap().chapter.history.node_by_uuid(name).is_none()
+        {
             let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
-            screens.take(event);
+            screens.handle_event(event);
         }
         for key in ["G", "g", "b", "q", "j", "k", "A", "q", "n", "N", ")", "(", "d", "t", "j", "t"]
         {
             screens.type_in(key);
-            screens.text();
+            screens.drawn_text();
         }
     }
 }
 
 #[test]
 fn a_session_shows_where_it_came_from_and_what_came_out_of_it() {
-    let home = Home::new();
+    let home = TestHome::new();
     let record = |session: &str, more: &str| {
         format!(
             r#"{{"parentUuid":null,"isSidechain":false,"sessionId":"{session}","version":"2.1.240","type":"user","message":{{"role":"user","content":"brew {session}"}},"uuid":"u1","timestamp":"2026-01-01T10:00:00.000Z"{more}}}
 "#
         )
     };
-    home.write("-w/orig.jsonl", record("orig", ""));
+    home.write_file("-w/orig.jsonl", record("orig", ""));
     let from = r#","forkedFrom":{"sessionId":"orig","messageUuid":"u1"}"#;
-    home.write("-w/fork.jsonl", record("fork", from));
-    home.session("-w/gone/subagents/agent-lost.jsonl", "a user steep alone\nb < a assistant done");
-    let mut screens = Screens::over(home, 100, 12);
-    screens.shows("↳fork");
-    screens.shows("↳agent");
+    home.write_file("-w/fork.jsonl", record("fork", from));
+    home.write_session(
+        "-w/gone/subagents/agent-lost.jsonl",
+        "a user steep alone\nb < a assistant done",
+    );
+    let mut screens = TestScreens::with_home(home, 100, 24);
+    screens.wait_for_text("↳fork");
+    screens.wait_for_text("↳agent");
     screens.type_in("brew fork");
-    screens.press(KeyCode::Enter);
-    screens.shows("forked from orig");
-    screens.press(KeyCode::Char('q'));
-    screens.press(KeyCode::Esc);
+    screens.press_key(KeyCode::Enter);
+    screens.wait_for_text("forked from orig");
+    screens.press_key(KeyCode::Char('q'));
+    screens.press_key(KeyCode::Esc);
     screens.type_in("brew orig");
-    screens.press(KeyCode::Enter);
-    screens.shows("forked into fork");
+    screens.press_key(KeyCode::Enter);
+    screens.wait_for_text("forked into fork");
+}
+
+#[test]
+fn the_current_project_comes_alone_until_all_are_wanted() {
+    let mut screens = TestScreens::new(80, 12);
+    let dir = screens.home.claude_dir().join("projects/-home-dev-kettle");
+    screens.handle_event(ScreenEvent::CurrentProject(Some(dir)));
+    screens.state.list.rebuild_rows();
+    let text = screens.drawn_text();
+    assert!(text.contains("1 session of this project · Ctrl-E for all"), "{text}");
+    assert!(text.contains("kettle") && !text.contains("Which tea"), "{text}");
+    screens.type_in("tea");
+    assert!(screens.drawn_text().contains("0 found"), "{}", screens.drawn_text());
+    screens.press_key(KeyCode::Backspace);
+    screens.press_key(KeyCode::Esc);
+    let all = KeyEvent::new(KeyCode::Char('e'), KeyModifiers::CONTROL);
+    screens.handle_event(ScreenEvent::Key(all));
+    let text = screens.drawn_text();
+    assert!(text.contains("2 sessions of all projects · Ctrl-E for this one"), "{text}");
+    assert!(text.contains("about kettles") && text.contains("Which tea?"), "{text}");
 }
 
 #[test]
 fn projects_of_one_repository_are_put_together() {
-    let home = Home::new();
+    let home = TestHome::new();
     let git = home.path().join("kettle/.git");
     std::fs::create_dir_all(git.join("objects")).unwrap();
     std::fs::create_dir_all(home.path().join("kettle/lid")).unwrap();
@@ -692,7 +720,7 @@ fn projects_of_one_repository_are_put_together() {
     for (name, dir) in [("one", "kettle"), ("two", "kettle/lid")] {
         let cwd = home.path().join(dir);
         let cwd = cwd.display();
-        home.write(
+        home.write_file(
             &format!("-{name}/{name}.jsonl"),
             format!(
                 r#"{{"parentUuid":null,"isSidechain":false,"sessionId":"{name}","cwd":"{cwd}","version":"2.1.240","type":"user","message":{{"role":"user","content":"brew {name}"}},"uuid":"u1","timestamp":"2026-01-01T10:00:00.000Z"}}
@@ -700,11 +728,15 @@ fn projects_of_one_repository_are_put_together() {
             ),
         );
     }
-    let mut screens = Screens::over(home, 160, 12);
-    let text = screens.shows("kettle/lid");
+    let mut screens = TestScreens::with_home(home, 160, 12);
+    let text = screens.wait_for_text("kettle/lid");
+    assert_eq!(text.matches('▾').count(), 0, "the most recent first: {text}");
+    let regroup = KeyEvent::new(KeyCode::Char('r'), KeyModifiers::CONTROL);
+    screens.handle_event(ScreenEvent::Key(regroup));
+    let text = screens.drawn_text();
     assert_eq!(text.matches('▾').count(), 2, "{text}");
-    screens.take(Event::Key(KeyEvent::new(KeyCode::Char('r'), KeyModifiers::CONTROL)));
-    let text = screens.until(|text| !text.contains("kettle/lid"));
+    screens.handle_event(ScreenEvent::Key(regroup));
+    let text = screens.wait_until(|text| !text.contains("kettle/lid"));
     assert_eq!(text.matches('▾').count(), 1, "{text}");
     assert!(text.contains("brew one") && text.contains("brew two"), "{text}");
 }

@@ -5,14 +5,14 @@
 
 use ramus_render::Label;
 use ramus_render::ansi;
-use ramus_render::symbols::Symbols;
+use ramus_render::symbols::SymbolSet;
 use ratatui::style::{Color, Modifier, Style};
 
 /// How labels look.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Theme {
+pub(crate) struct ScreenTheme {
     pub(crate) color: bool,
-    pub(crate) symbols: Symbols,
+    pub(crate) symbols: SymbolSet,
 }
 
 const COLORS: [Color; 8] = [
@@ -38,10 +38,10 @@ const BRIGHT: [Color; 8] = [
     Color::White,
 ];
 
-impl Theme {
-    pub(crate) fn style(self, label: Label) -> Style {
+impl ScreenTheme {
+    pub(crate) fn label_style(self, label: Label) -> Style {
         let mut style = Style::new();
-        for parameter in (ansi::Theme::BASE.sgr)(label).split(';') {
+        for parameter in (ansi::AnsiTheme::BASE.sgr)(label).split(';') {
             style = match parameter {
                 "1" => style.add_modifier(Modifier::BOLD),
                 "2" => style.add_modifier(Modifier::DIM),
@@ -63,7 +63,7 @@ impl Theme {
     }
 
     /// The row that the cursor is on.
-    pub(crate) fn selected(has_focus: bool) -> Style {
+    pub(crate) fn selected_style(has_focus: bool) -> Style {
         if has_focus {
             // One colour for the whole row: reversed colours of many labels look like a mistake.
             Style::new()
@@ -82,17 +82,17 @@ mod tests {
 
     #[test]
     fn looks_come_from_the_one_table() {
-        let symbols = Symbols::Unicode;
-        let theme = Theme { color: true, symbols };
+        let symbols = SymbolSet::Unicode;
+        let theme = ScreenTheme { color: true, symbols };
         assert_eq!(
-            theme.style(Label::Prompt),
+            theme.label_style(Label::Prompt),
             Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD)
         );
-        assert_eq!(theme.style(Label::Plain), Style::new());
-        let printed = ramus_render::printed::lines("\x1b[91;44mx", Label::Plain);
-        let style = theme.style(printed[0].0[0].label);
+        assert_eq!(theme.label_style(Label::Plain), Style::new());
+        let printed = ramus_render::program_output::output_lines("\x1b[91;44mx", Label::Plain);
+        let style = theme.label_style(printed[0].0[0].label);
         assert_eq!(style, Style::new().fg(Color::LightRed).bg(Color::Blue));
         let bold = Style::new().add_modifier(Modifier::BOLD);
-        assert_eq!(Theme { color: false, symbols }.style(Label::Prompt), bold);
+        assert_eq!(ScreenTheme { color: false, symbols }.label_style(Label::Prompt), bold);
     }
 }

@@ -4,6 +4,10 @@ mod mouse;
 
 mod overlay;
 
+mod palette;
+
+mod preview;
+
 mod reading;
 
 mod resume;
@@ -16,67 +20,82 @@ use std::sync::mpsc::Sender;
 
 use ramus_core::query::Query;
 use ramus_core::session::NodeId;
-use ramus_render::layout::wrap;
+use ramus_render::layout::wrap_line;
 use ramus_render::{Label, Line};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
-use crate::event::{Chapter, Effect, Event, Opened, Opening};
-use crate::keys::{self, Action};
+use crate::event::{
+    AnnotationEdit, Chapter, DocumentRequest, Effect, OpenMode, OpenedChapter, ScreenEvent,
+};
+use crate::keys::{self, KeyAction};
+use crate::panes::document::DocumentPane;
 use crate::panes::help;
-use crate::panes::list::Progress;
-use crate::panes::menu::{Choice, Menu};
-use crate::panes::page::Pane;
-use crate::panes::results::Results;
-use crate::panes::transcript::{Search, Transcript};
-use crate::panes::tree::Tree;
-use crate::panes::tree::Wanted;
-use crate::state::{Focus, Overlay, Prompt, PromptKind, SearchedFrom, State};
+use crate::panes::list::SurveyProgress;
+use crate::panes::menu::{MenuChoice, MenuPane};
+use crate::panes::preview::PreviewPane;
+use crate::panes::transcript::{TranscriptPane, TranscriptSearch};
+use crate::panes::tree::TreePane;
+use crate::panes::tree::TreeRequest;
+use crate::state::{Focus, InputPrompt, InputPromptKind, Overlay, ScreenState};
+
+/// Lines of prose longer than this are hard to read.
+const MAX_TEXT_WIDTH: u16 = 100;
+
+/// Returns how many columns of an area are for text: there is a margin on the left, a scrollbar on the right.
+fn text_width(width: u16) -> u16 {
+    width.saturating_sub(4).clamp(16, MAX_TEXT_WIDTH)
+}
 
 /// Takes an event and returns what is to be done about it.
-pub(crate) fn update(state: &mut State, event: Event) -> Vec<Effect> {
-    let is_rendered = matches!(event, Event::Rendered(_));
+pub(crate) fn update_state(state: &mut ScreenState, event: ScreenEvent) -> Vec<Effect> {
+    let is_rendered = matches!(event, ScreenEvent::Rendered(_));
     // Most of what is rendered is not on the screen.
     state.changed |= !is_rendered;
     let mut effects = match event {
-        Event::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
-        Event::Key(key) => state.key(key),
-        Event::Mouse(mouse) => state.mouse(mouse),
-        Event::Paste(text) => state.paste(&text),
-        Event::Resize(width, height) => {
+        ScreenEvent::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
+        ScreenEvent::Key(key) => state.handle_key(key),
+        ScreenEvent::Mouse(mouse) => state.handle_mouse(mouse),
+        ScreenEvent::Paste(text) => state.paste_text(&text),
+        ScreenEvent::Resize(width, height) => {
             state.size = (width, height);
             state.draw_tree()
         }
-        event => state.news(event),
+        event => state.apply_result(event),
     };
-    state.measure();
+    state.resize_transcript();
     state.follow_cursor();
-    if let Some(reading) = state.stack.last_mut() {
-        effects.extend(reading.wanted(is_rendered).map(Effect::Render));
-        effects.extend(reading.wanted_next(is_rendered).map(Effect::Prepare));
+    effects.extend(state.preview_effect());
+    let is_read = state.screen_areas().transcript.is_some();
+    if let Some(reading) = state.stack.last_mut().filter(|_| is_read) {
+        effects.extend(reading.blocks_to_render(is_rendered).map(Effect::Render));
+        effects.extend(reading.blocks_to_prepare(is_rendered).map(Effect::Prepare));
+    } else if let Some(preview) = &mut state.preview {
+        effects.extend(preview.reading.blocks_to_render(is_rendered).map(Effect::Render));
     }
     effects
 }
 
-impl State {
+impl ScreenState {
     /// Takes the result of work that was done elsewhere.
-    fn news(&mut self, event: Event) -> Vec<Effect> {
+    fn apply_result(&mut self, event: ScreenEvent) -> Vec<Effect> {
         match event {
-            Event::Listed(projects, bytes) => {
-                self.nothing = None;
-                self.list.progress = Some(Progress { read: 0, of: bytes });
-                self.list.set(projects);
+            ScreenEvent::CurrentProject(dir) => self.list.current = dir,
+            ScreenEvent::Listed(projects, bytes) => {
+                self.no_history_reason = None;
+                self.list.progress = Some(SurveyProgress { bytes_read: 0, total_bytes: bytes });
+                self.list.replace_projects(projects);
                 self.list.select_newest();
             }
-            Event::Read { bytes, sessions } => {
+            ScreenEvent::Read { bytes, sessions } => {
                 if let Some(progress) = &mut self.list.progress {
-                    progress.read += bytes;
+                    progress.bytes_read += bytes;
                 }
-                sessions.into_iter().for_each(|session| self.list.read(session));
+                sessions.into_iter().for_each(|session| self.list.update_session(session));
             }
-            Event::Surveyed(projects, problems) => {
+            ScreenEvent::Surveyed(projects, problems) => {
                 let untouched = self.stack.is_empty() && self.list.cursor.at <= 1;
                 self.list.progress = None;
-                self.list.set(projects);
+                self.list.replace_projects(projects);
                 if untouched && self.list.filter.text.is_empty() {
                     self.list.select_newest();
                 }
@@ -85,21 +104,25 @@ impl State {
                         1 => String::new(),
                         all => format!(" and {} more", all - 1),
                     };
-                    self.say(&format!("{first}{more}"), Label::Warning);
+                    self.show_status(&format!("{first}{more}"), Label::Warning);
                 }
             }
-            Event::Cleanup { due, gone } => self.list.set_cleanup(due, gone),
-            Event::Nothing(why) => self.nothing = Some(why),
-            Event::Opened(opened) => return self.opened(*opened),
-            Event::Earlier { file, root, stages } => {
+            ScreenEvent::Cleanup { due, unarchived, gone } => {
+                self.list.unarchived = unarchived;
+                self.list.set_cleanup(due, gone);
+            }
+            ScreenEvent::Unarchived(files) => self.list.unarchived = files,
+            ScreenEvent::NoHistory(why) => self.no_history_reason = Some(why),
+            ScreenEvent::Opened(opened) => return self.show_opened(*opened),
+            ScreenEvent::Earlier { file, root, stages } => {
                 // An agent in the session has no earlier part.
-                if let Some(reading) = self.all(&file).next() {
+                if let Some(reading) = self.transcripts_of(&file).next() {
                     reading.set_earlier(root, stages);
                 }
             }
-            Event::Agents { file, agents } => {
-                for reading in self.all(&file) {
-                    // The file may have been rewritten meanwhile.
+            ScreenEvent::Agents { file, agents } => {
+                for reading in self.transcripts_of(&file) {
+                    // The file may have been rewritten in the meantime.
                     let records = reading.chapter.history.session.records().len();
                     let is_there = |node: NodeId| (node.0 as usize) < records;
                     reading.agents.clone_from(&agents);
@@ -108,138 +131,169 @@ impl State {
                         .retain(|agent| agent.call.is_none_or(is_there) && is_there(agent.last));
                     reading.agents_known = true;
                 }
-                if self.find(&file).is_some() {
+                if self.transcript_of(&file).is_some() {
                     let mut effects = self.draw_tree();
                     effects.extend(self.agents_came());
                     return effects;
                 }
             }
-            Event::Answers { file, answers } => {
+            ScreenEvent::Answers { file, answers } => {
                 if let Some(Overlay::Branches(pane)) = &mut self.overlay
                     && pane.chapter.file.path == file
                 {
                     pane.set_answers(&answers);
                 }
             }
-            Event::Rendered(rendered) => {
-                if let Some(reading) = self.stack.last_mut() {
-                    self.changed |= reading.take(*rendered);
+            ScreenEvent::Rendered(rendered) => {
+                let preview = self.preview.as_mut().map(|preview| &mut preview.reading);
+                let is_own = |reading: &&mut TranscriptPane| reading.has_file(&rendered.chapter);
+                let reading = self.stack.last_mut().filter(is_own);
+                let reading = match preview.filter(is_own) {
+                    Some(preview) if reading.is_none() || self.focus == Focus::List => {
+                        Some(preview)
+                    }
+                    _ => reading,
+                };
+                if let Some(reading) = reading {
+                    self.changed |= reading.take_rendered(*rendered);
                 }
             }
-            Event::Text(text, what) => return vec![Effect::Copy(text, what)],
-            Event::Drawn(drawing) => self.drawn(*drawing),
-            Event::Hits { file, hits } => {
-                if let Some(reading) = self.find(&file) {
+            ScreenEvent::Previewed(opened) => self.show_preview(*opened),
+            ScreenEvent::PreviewFacts(path, facts) => {
+                let preview = self.preview.as_mut();
+                if let Some(preview) =
+                    preview.filter(|preview| preview.reading.chapter.file.path == path)
+                {
+                    preview.set_facts(facts);
+                }
+            }
+            ScreenEvent::Annotations(annotations) => self.list.annotations = annotations,
+            ScreenEvent::Costs(costs) => self.list.costs = costs,
+            ScreenEvent::Text(text, what) => return vec![Effect::Copy(text, what)],
+            ScreenEvent::Drawn(drawing) => self.show_drawing(*drawing),
+            ScreenEvent::Hits { file, hits } => {
+                if let Some(reading) = self.transcript_of(&file) {
                     reading.set_hits(hits);
                 }
             }
-            Event::Found(found) => {
-                if let Some(Overlay::Results(results)) = &mut self.overlay {
-                    results.take(*found);
-                }
+            ScreenEvent::Found(found) => {
+                self.list.add_results(*found);
             }
-            Event::Page(page) => {
-                self.said = None;
+            ScreenEvent::Document(page) => {
+                self.status_line = None;
                 let under = match self.overlay.take() {
-                    Some(Overlay::Page(pane)) if !pane.page.links.is_empty() => {
-                        Some(Box::new(Overlay::Page(pane)))
+                    Some(Overlay::Document(pane)) if !pane.page.links.is_empty() => {
+                        Some(Box::new(Overlay::Document(pane)))
                     }
-                    Some(Overlay::Page(pane)) => pane.under,
-                    Some(results @ Overlay::Results(_)) => Some(Box::new(results)),
+                    Some(Overlay::Document(pane)) => pane.under,
                     _ => None,
                 };
-                self.overlay = Some(Overlay::Page(Pane::new(page).over(under)));
+                self.overlay = Some(Overlay::Document(DocumentPane::new(page).on_top_of(under)));
             }
-            Event::Said(line) => self.said = Some(line),
-            Event::Asked(lines, question, answer) => self.asked_about(&lines, &question, answer),
-            Event::Grew(chapter) => return self.grew(chapter),
-            Event::Changed(label, session) => self.list.changed(&label, *session),
-            Event::Moved(from, chapter) => return self.moved(&from, chapter),
-            Event::Gone(path) => {
-                self.list.gone(&path);
-                if self.find(&path).is_some() {
-                    self.say("this session is not on the disk any more", Label::Warning);
+            ScreenEvent::Status(line) => self.status_line = Some(line),
+            ScreenEvent::Asked(lines, question, answer) => {
+                self.asked_about(&lines, &question, answer);
+            }
+            ScreenEvent::Grew(chapter) => return self.apply_grown(chapter),
+            ScreenEvent::Changed(label, session) => {
+                let path = &session.file.path;
+                if self.preview_wanted.as_ref().is_some_and(|(wanted, _)| wanted == path) {
+                    // It is read again.
+                    self.preview_wanted = None;
+                }
+                self.list.insert_changed(&label, *session);
+            }
+            ScreenEvent::Moved(from, chapter) => return self.apply_moved(&from, chapter),
+            ScreenEvent::Removed(path) => {
+                self.list.remove_file(&path);
+                if self.transcript_of(&path).is_some() {
+                    self.show_status("this session no longer exists", Label::Warning);
                 }
             }
-            Event::Broken(why) => self.broken = Some(why),
-            Event::Signal(signal) => self.killed_by = Some(signal),
-            Event::Continued => return vec![Effect::Reopen],
-            Event::Key(_) | Event::Mouse(_) | Event::Paste(_) | Event::Resize(..) => {}
+            ScreenEvent::ResumePlanned(request, choice) => {
+                return self.resume_planned(*request, choice);
+            }
+            ScreenEvent::Broken(why) => self.broken = Some(why),
+            ScreenEvent::Signal(signal) => self.killed_by = Some(signal),
+            ScreenEvent::Continued => return vec![Effect::Reopen],
+            ScreenEvent::Key(_)
+            | ScreenEvent::Mouse(_)
+            | ScreenEvent::Paste(_)
+            | ScreenEvent::Resize(..) => {}
         }
         Vec::new()
     }
 
-    pub(crate) fn say(&mut self, text: &str, label: Label) {
-        self.said = Some(Line::new(text, label));
+    pub(crate) fn show_status(&mut self, text: &str, label: Label) {
+        self.status_line = Some(Line::new(text, label));
     }
 
-    fn find(&mut self, file: &std::path::Path) -> Option<&mut Transcript> {
+    fn transcript_of(&mut self, file: &std::path::Path) -> Option<&mut TranscriptPane> {
         self.stack.iter_mut().rev().find(|reading| reading.chapter.file.path == file)
     }
 
     /// Returns all that is read of a file: the session, and maybe an agent in it.
-    fn all(&mut self, file: &std::path::Path) -> impl Iterator<Item = &mut Transcript> {
+    fn transcripts_of(
+        &mut self,
+        file: &std::path::Path,
+    ) -> impl Iterator<Item = &mut TranscriptPane> {
         self.stack.iter_mut().filter(move |reading| reading.chapter.file.path == file)
     }
 
-    fn opened(&mut self, opened: Opened) -> Vec<Effect> {
-        self.said = None;
-        if let Opening::Here { .. } = opened.opening {
+    fn show_opened(&mut self, opened: OpenedChapter) -> Vec<Effect> {
+        self.status_line = None;
+        if let OpenMode::Here { .. } = opened.opening {
             if let Some(reading) = self.stack.last_mut() {
                 reading.open_agent(opened);
             }
             return Vec::new();
         }
-        let Opened { chapter, target, opening, .. } = opened;
-        let overlay = self.overlay.take();
+        let OpenedChapter { chapter, target, opening, .. } = opened;
+        self.overlay = None;
         let mut found = None;
-        match (&opening, overlay) {
-            (Opening::Hit, Some(Overlay::Results(results))) => {
-                found = Some((results.text.clone(), results.query.clone()));
-                // Back leads to the results, and from there to what was read before.
-                let stack = std::mem::take(&mut self.stack);
-                self.searched_from.push(SearchedFrom { results, stack, focus: self.focus });
-                self.list.select(&chapter.file.path);
-            }
-            (Opening::New | Opening::Hit, _) => {
+        match opening {
+            OpenMode::Hit => {
+                found = self.list.search.words_to_mark();
                 self.stack.clear();
-                self.searched_from.clear();
-                self.list.select(&chapter.file.path);
             }
-            _ => {}
+            OpenMode::New => {
+                self.stack.clear();
+                self.list.select_session(&chapter.file.path);
+            }
+            OpenMode::Pane | OpenMode::Here { .. } => {}
         }
         self.focus = Focus::Transcript;
-        self.stack.push(Transcript::new(chapter.clone(), &target));
-        self.measure();
-        let mut effects = vec![Effect::Agents(chapter.clone()), self.watch()];
+        self.stack.push(TranscriptPane::new(chapter.clone(), &target));
+        self.resize_transcript();
+        let mut effects = vec![Effect::Agents(chapter.clone()), self.watch_effect()];
         if let (Some((text, query)), Some(reading)) = (found, self.stack.last_mut()) {
             reading.show_hit(
-                Search { text: text.clone(), query, hits: None, is_given: true },
+                TranscriptSearch { text: text.clone(), query, hits: None, is_given: true },
                 &target,
             );
             effects.push(Effect::SearchHere(chapter, text));
         }
-        effects.extend(self.earlier());
+        effects.extend(self.earlier_effect());
         effects.extend(self.draw_tree());
         effects
     }
 
-    fn moved(&mut self, from: &std::path::Path, chapter: Arc<Chapter>) -> Vec<Effect> {
+    fn apply_moved(&mut self, from: &std::path::Path, chapter: Arc<Chapter>) -> Vec<Effect> {
         let live = self.live;
-        if self.find(from).is_none() {
+        if self.transcript_of(from).is_none() {
             return Vec::new();
         }
-        for reading in self.all(from) {
-            reading.grew(chapter.clone(), live);
+        for reading in self.transcripts_of(from) {
+            reading.replace_chapter(chapter.clone(), live);
         }
-        self.say(&format!("this session lies at {} now", chapter.file.relative), Label::Dim);
+        self.show_status(&format!("this session moved to {}", chapter.file.relative), Label::Dim);
         vec![Effect::Agents(chapter)]
     }
 
-    fn grew(&mut self, chapter: Arc<Chapter>) -> Vec<Effect> {
+    fn apply_grown(&mut self, chapter: Arc<Chapter>) -> Vec<Effect> {
         let live = self.live;
-        let Some(reading) = self.find(&chapter.file.path) else { return Vec::new() };
-        // An agent began or said something, or it became known which call started it.
+        let Some(reading) = self.transcript_of(&chapter.file.path) else { return Vec::new() };
+        // An agent started or wrote something, or the call that started it became known.
         let known = |chapter: &Chapter| {
             let session = &chapter.history.session;
             let aside = session.nodes().filter(|(_, record)| record.sidechain).count();
@@ -249,13 +303,13 @@ impl State {
         let agents =
             !Arc::ptr_eq(&before.files, &chapter.files) || known(before) != known(&chapter);
         let mut goes_on = true;
-        for reading in self.all(&chapter.file.path) {
-            goes_on &= reading.grew(chapter.clone(), live);
+        for reading in self.transcripts_of(&chapter.file.path) {
+            goes_on &= reading.replace_chapter(chapter.clone(), live);
         }
         if !goes_on {
             // They name records that are not there any more.
             self.overlay = None;
-            self.tree = self.tree.take().map(|_| Tree::default());
+            self.tree = self.tree.take().map(|_| TreePane::default());
         }
         let mut effects = self.draw_tree();
         if agents || !goes_on {
@@ -265,61 +319,71 @@ impl State {
     }
 
     /// Asks to keep an eye on what is read.
-    pub(crate) fn watch(&self) -> Effect {
+    pub(crate) fn watch_effect(&self) -> Effect {
         Effect::Watch(self.stack.iter().map(|reading| reading.chapter.clone()).collect())
     }
 
     /// Shows a plan and asks whether to carry it out.
     fn asked_about(&mut self, lines: &[Line], question: &str, answer: Sender<bool>) {
-        let width = usize::from(self.areas().body.width).clamp(24, 104) - 8;
-        let yes = Choice::new('y', "yes", Some(Effect::Answer(answer.clone(), true)));
-        let no =
-            Choice::new('n', "no, leave everything as it is", Some(Effect::Answer(answer, false)));
-        let mut menu = Menu::new("Plan", vec![yes, no]);
-        menu.lines = lines.iter().flat_map(|line| wrap(line, width, 4)).collect();
+        let width = usize::from(self.screen_areas().body.width).clamp(24, 104) - 8;
+        let yes = MenuChoice::new('y', "yes", Some(Effect::Answer(answer.clone(), true)));
+        let no = MenuChoice::new('n', "no, cancel", Some(Effect::Answer(answer, false)));
+        let mut menu = MenuPane::new("Plan", vec![yes, no]);
+        menu.lines = lines.iter().flat_map(|line| wrap_line(line, width, 4)).collect();
         question.clone_into(&mut menu.question);
-        self.said = None;
+        self.status_line = None;
         self.overlay = Some(Overlay::Menu(menu));
     }
 
     /// Asks where the conversation that is read began, if that is elsewhere.
-    pub(crate) fn earlier(&self) -> Option<Effect> {
-        let reading = self.reading()?;
+    pub(crate) fn earlier_effect(&self) -> Option<Effect> {
+        let reading = self.open_transcript()?;
         Some(Effect::Earlier(reading.chapter.clone(), reading.missing_root()?))
     }
 
     /// Asks for a drawing of the tree, if it is seen.
     pub(crate) fn draw_tree(&mut self) -> Vec<Effect> {
-        let width = self.areas().tree.map(|area| area.width);
-        let (Some(reading), Some(width)) = (self.reading(), width) else { return Vec::new() };
+        let width = self.screen_areas().tree.map(|area| area.width);
+        let (Some(reading), Some(width)) = (self.open_transcript(), width) else {
+            return Vec::new();
+        };
         let (chapter, agents) = (reading.chapter.clone(), reading.agents.clone());
         // A gap and a scrollbar on the right.
         let width = width.saturating_sub(2);
-        vec![Effect::Draw(Box::new(Wanted { chapter, agents, width }))]
+        let short_ids = self.list.short_ids.clone();
+        vec![Effect::Draw(Box::new(TreeRequest { chapter, agents, short_ids, width }))]
     }
 
-    fn drawn(&mut self, drawing: crate::panes::tree::Drawing) {
-        let is_current = self.reading().is_some_and(|r| r.chapter.file.path == drawing.file);
-        let node = self.reading().and_then(|reading| reading.node(reading.cursor));
+    fn show_drawing(&mut self, drawing: crate::panes::tree::TreeDrawing) {
+        let is_current =
+            self.open_transcript().is_some_and(|r| r.chapter.file.path == drawing.file);
+        let node = self.open_transcript().and_then(|reading| reading.node_of(reading.cursor));
         let node = node.map(|(_, node)| node);
         if let Some(tree) = self.tree.as_mut().filter(|_| is_current) {
             // Rows change places when a session grows or resumes elsewhere; the cursor stays on what
             // it was on, which is what the transcript shows.
             let is_same = tree.drawing.as_ref().is_some_and(|old| old.file == drawing.file);
-            let node = tree.node().filter(|_| is_same).or(node);
+            let node = tree.selected_node().filter(|_| is_same).or(node);
             tree.drawing = Some(drawing);
             if let Some(node) = node {
-                tree.follow(node);
+                tree.select_node(node);
             }
         }
     }
 
-    /// Tells the transcript how much room it has.
-    pub(crate) fn measure(&mut self) {
-        let area = self.areas().transcript;
+    /// Sets the size of the transcript.
+    pub(crate) fn resize_transcript(&mut self) {
+        let area = self.screen_areas().transcript;
         if let (Some(reading), Some(area)) = (self.stack.last_mut(), area) {
-            // A margin on the left, a scrollbar on the right.
-            reading.resize(area.width.saturating_sub(4).max(16), area.height);
+            reading.set_size(text_width(area.width), area.height);
+        }
+        let preview = self.screen_areas().preview.map(PreviewPane::transcript_area);
+        if let (Some(pane), Some(area)) = (&mut self.preview, preview) {
+            pane.reading.set_size(text_width(area.width), area.height);
+        }
+        let areas = self.screen_areas();
+        if let Some(list) = areas.list {
+            self.list.fit_area(list, areas.transcript.is_some());
         }
     }
 
@@ -329,45 +393,67 @@ impl State {
             return;
         }
         let Some(reading) = self.stack.last() else { return };
-        let node = reading.node(reading.cursor).map(|(_, node)| node);
+        let node = reading.node_of(reading.cursor).map(|(_, node)| node);
         if let (Some(tree), Some(node)) = (&mut self.tree, node) {
-            tree.follow(node);
+            tree.select_node(node);
         }
     }
 
-    fn key(&mut self, key: KeyEvent) -> Vec<Effect> {
-        self.said = None;
-        let typing = self.prompt.is_some() || (self.focus == Focus::List && self.overlay.is_none());
+    fn handle_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        self.status_line = None;
+        let typing = self.prompt.is_some()
+            || matches!(self.overlay, Some(Overlay::Palette(_)))
+            || (self.focus == Focus::List && self.overlay.is_none());
         let reading = self.overlay.is_none() && self.focus != Focus::List;
-        let action = keys::action(key, typing, reading);
+        let action = self.keys.action_for(key, typing, reading);
         match action {
-            Some(Action::Quit) => return vec![Effect::Quit],
-            Some(Action::Redraw) => return vec![Effect::Redraw],
-            Some(Action::Suspend) => return vec![Effect::Suspend],
+            Some(KeyAction::Quit) => return vec![Effect::Quit],
+            Some(KeyAction::Redraw) => return vec![Effect::Redraw],
+            Some(KeyAction::Suspend) => return vec![Effect::Suspend],
             _ => {}
         }
-        if self.nothing.is_some() && self.overlay.is_none() {
+        if self.no_history_reason.is_some() && self.overlay.is_none() {
             return self.welcome_key(key);
         }
         if self.prompt.is_some() {
             return self.prompt_key(key);
         }
-        // The letters of a menu mean what it says, whatever they mean elsewhere.
+        // In a menu its letters take precedence over other key bindings.
         if let Some(Overlay::Menu(menu)) = &mut self.overlay
-            && let Some(effect) = menu.choose(key)
+            && let Some(effect) = menu.choose_letter(key)
         {
-            return self.chosen(effect);
+            return self.apply_choice(effect);
         }
         match action {
-            Some(Action::Find) => return self.ask(PromptKind::All),
-            Some(Action::Help) => return self.show_help(),
-            Some(Action::Resume) => return self.resume_here(),
+            Some(KeyAction::Find) => return self.open_search(),
+            Some(KeyAction::Help) => return self.show_help(),
+            Some(KeyAction::Resume) => return self.resume_here(),
+            Some(KeyAction::Archive) => return self.archive_all(),
+            Some(KeyAction::Palette) if !matches!(self.overlay, Some(Overlay::Palette(_))) => {
+                return self.open_palette();
+            }
+            Some(KeyAction::Rename) if self.overlay.is_none() => {
+                return self.open_prompt(InputPromptKind::Rename);
+            }
+            Some(KeyAction::Trash) if self.overlay.is_none() => return self.trash_session(),
+            Some(KeyAction::Log) if self.overlay.is_none() => {
+                return vec![self.look_up(DocumentRequest::Log)];
+            }
+            Some(KeyAction::Pin) if self.overlay.is_none() => {
+                return self.annotate_here(AnnotationEdit::TogglePin);
+            }
+            Some(KeyAction::Tag) if self.overlay.is_none() => {
+                return self.open_prompt(InputPromptKind::Tag);
+            }
+            Some(KeyAction::Note) if self.overlay.is_none() => {
+                return self.open_prompt(InputPromptKind::Note);
+            }
             _ => {}
         }
         if self.overlay.is_some() {
             return self.overlay_key(key, action);
         }
-        if action == Some(Action::NextPane) {
+        if action == Some(KeyAction::NextPane) {
             return self.next_pane();
         }
         match self.focus {
@@ -378,43 +464,65 @@ impl State {
         }
     }
 
-    /// Shows the keys over what is there, which is there again when they are closed.
+    /// Shows the keys over the current pane, which returns when they are closed.
     fn show_help(&mut self) -> Vec<Effect> {
-        let is_help = matches!(&self.overlay, Some(Overlay::Page(pane)) if pane.is_help);
+        let is_help = matches!(&self.overlay, Some(Overlay::Document(pane)) if pane.is_help);
         if !is_help {
             let under = self.overlay.take().map(Box::new);
-            self.overlay = Some(Overlay::Page(help::page().over(under)));
+            self.overlay = Some(Overlay::Document(help::help_pane(&self.keys).on_top_of(under)));
         }
         Vec::new()
+    }
+
+    fn archive_all(&mut self) -> Vec<Effect> {
+        self.close_overlay();
+        self.show_status("looking for what is not archived …", Label::Dim);
+        vec![Effect::ArchiveAll]
     }
 
     fn welcome_key(&mut self, key: KeyEvent) -> Vec<Effect> {
         if keys::plain_letter(key) == Some('d') {
-            self.say("writing a sample history …", Label::Dim);
+            self.show_status("writing a sample history …", Label::Dim);
             return vec![Effect::WriteDemo];
         }
-        match keys::action(key, false, false) {
-            Some(Action::Back) => vec![Effect::Quit],
-            Some(Action::Help) => self.show_help(),
+        match self.keys.action_for(key, false, false) {
+            Some(KeyAction::Back) => vec![Effect::Quit],
+            Some(KeyAction::Help) => self.show_help(),
             _ => Vec::new(),
         }
     }
 
-    fn list_key(&mut self, key: KeyEvent, action: Option<Action>) -> Vec<Effect> {
-        let height = self.areas().list.map_or(1, |area| usize::from(area.height.max(2)) - 1);
+    fn list_key(&mut self, key: KeyEvent, action: Option<KeyAction>) -> Vec<Effect> {
+        let height = self.screen_areas().list.map_or(1, |area| usize::from(area.height.max(2)) - 1);
         if let Some(action) = action {
-            if let Some(effects) = self.list.update(action, height) {
+            if action == KeyAction::Enter
+                && let Some(opened) = self.previewed_chapter()
+            {
+                return self.show_opened(opened);
+            }
+            if let Some(effects) = self.list.apply_action(action, height) {
                 return effects;
             }
-            return if action == Action::Back { vec![Effect::Quit] } else { Vec::new() };
+            return if action == KeyAction::Back { vec![Effect::Quit] } else { Vec::new() };
         }
-        if keys::plain_letter(key) == Some('?') && self.list.filter.text.is_empty() {
-            return self.show_help();
+        if self.list.filter.text.is_empty() {
+            match keys::plain_letter(key) {
+                Some('?') => return self.show_help(),
+                Some(':') => return self.open_palette(),
+                _ => {}
+            }
         }
-        if self.list.filter.key(key) {
-            self.list.refilter();
+        if self.list.filter.type_key(key) {
+            return self.list.apply_filter();
         }
         Vec::new()
+    }
+
+    /// Goes to the search box; what was typed there is still there.
+    fn open_search(&mut self) -> Vec<Effect> {
+        let effects = self.close_overlay();
+        self.focus = Focus::List;
+        effects
     }
 
     pub(crate) fn next_pane(&mut self) -> Vec<Effect> {
@@ -427,12 +535,8 @@ impl State {
         Vec::new()
     }
 
-    pub(crate) fn ask(&mut self, kind: PromptKind) -> Vec<Effect> {
-        let text = match kind {
-            PromptKind::All => self.last_find.clone(),
-            PromptKind::Here => String::new(),
-        };
-        self.prompt = Some(Prompt { kind, input: crate::input::Input { text } });
+    pub(crate) fn open_prompt(&mut self, kind: InputPromptKind) -> Vec<Effect> {
+        self.prompt = Some(InputPrompt { kind, input: crate::input::TextInput::default() });
         Vec::new()
     }
 
@@ -441,45 +545,42 @@ impl State {
         match key.code {
             KeyCode::Esc => self.prompt = None,
             KeyCode::Backspace if prompt.input.text.is_empty() => self.prompt = None,
-            KeyCode::Enter => return self.asked(),
+            KeyCode::Enter => return self.submit_prompt(),
             _ => {
-                prompt.input.key(key);
+                prompt.input.type_key(key);
             }
         }
         Vec::new()
     }
 
-    fn asked(&mut self) -> Vec<Effect> {
-        let Some(Prompt { kind, input }) = self.prompt.take() else { return Vec::new() };
+    fn submit_prompt(&mut self) -> Vec<Effect> {
+        let Some(InputPrompt { kind, input }) = self.prompt.take() else { return Vec::new() };
         let text = input.text;
-        let Ok(query) = Query::words(&text) else {
+        match kind {
+            InputPromptKind::Rename => return self.rename_session(&text),
+            InputPromptKind::Tag => return self.annotate_here(AnnotationEdit::Tags(text)),
+            InputPromptKind::Note => return self.annotate_here(AnnotationEdit::Note(text)),
+            InputPromptKind::Here => {}
+        }
+        let Ok(query) = Query::from_words(&text) else {
             if let Some(reading) = self.stack.last_mut() {
                 reading.search = None;
             }
             return Vec::new();
         };
-        match kind {
-            PromptKind::All => {
-                self.last_find.clone_from(&text);
-                self.overlay = Some(Overlay::Results(Results::new(text.clone(), query)));
-                vec![Effect::FindAll(text)]
-            }
-            PromptKind::Here => {
-                let Some(reading) = self.stack.last_mut() else { return Vec::new() };
-                reading.search =
-                    Some(Search { text: text.clone(), query, hits: None, is_given: false });
-                vec![Effect::SearchHere(reading.chapter.clone(), text)]
-            }
-        }
+        let Some(reading) = self.stack.last_mut() else { return Vec::new() };
+        reading.search =
+            Some(TranscriptSearch { text: text.clone(), query, hits: None, is_given: false });
+        vec![Effect::SearchHere(reading.chapter.clone(), text)]
     }
 
-    fn paste(&mut self, text: &str) -> Vec<Effect> {
+    fn paste_text(&mut self, text: &str) -> Vec<Effect> {
         let text: String = text.chars().filter(|char| !char.is_control()).collect();
         if let Some(prompt) = &mut self.prompt {
             prompt.input.text.push_str(&text);
         } else if self.focus == Focus::List && self.overlay.is_none() {
             self.list.filter.text.push_str(&text);
-            self.list.refilter();
+            return self.list.apply_filter();
         }
         Vec::new()
     }

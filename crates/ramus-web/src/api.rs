@@ -1,9 +1,12 @@
-//! What the page asks for, as JSON; one file for each kind of thing.
+//! The JSON API of the web app, one file for each kind of request.
 
 mod act;
+mod annotations;
+mod archive;
 mod diff;
 mod enter;
 mod events;
+mod exchanges;
 mod export;
 mod files;
 mod find;
@@ -29,83 +32,95 @@ use tokio::sync::mpsc::channel;
 use tokio_stream::wrappers::ReceiverStream;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::State;
+use crate::ServerState;
 use crate::error::ApiError;
-use crate::work::Task;
+use crate::work_queues::TaskKind;
 
-pub(crate) use events::follow_files;
-pub(crate) use usage::LastUsage;
+pub(crate) use events::forward_changes;
+pub(crate) use usage::CachedUsage;
 
-type Answered<T> = Result<Json<T>, ApiError>;
+type ApiResult<T> = Result<Json<T>, ApiError>;
 
 /// What is answered at once.
-pub(crate) fn timed() -> Router<Arc<State>> {
+pub(crate) fn timed_routes() -> Router<Arc<ServerState>> {
     Router::new()
-        .route("/enter", post(enter::enter))
-        .route("/ticket", post(enter::ticket))
-        .route("/ping", get(enter::ping))
-        .route("/overview", get(list::overview))
-        .route("/projects", get(list::projects))
-        .route("/sessions", get(list::sessions))
-        .route("/gone", get(list::gone))
-        .route("/stats", get(stats::stats))
-        .route("/usage", get(usage::usage))
-        .route("/log", get(act::log))
-        .route("/plan", post(act::plan))
-        .route("/apply", post(act::apply))
-        .route("/diff", get(diff::diff))
-        .route("/sessions/{id}", get(session::session))
-        .route("/sessions/{id}/conversations", get(session::conversations))
-        .route("/sessions/{id}/tree", get(session::tree))
-        .route("/sessions/{id}/outline", get(session::outline))
-        .route("/sessions/{id}/lineage", get(session::lineage))
-        .route("/sessions/{id}/path", get(turns::path))
-        .route("/sessions/{id}/turns", get(turns::turns))
-        .route("/sessions/{id}/next", get(turns::next))
-        .route("/sessions/{id}/holds", get(turns::holds))
-        .route("/sessions/{id}/turn", get(turns::turn))
-        .route("/sessions/{id}/call", get(turns::call))
-        .route("/sessions/{id}/resume", get(resume::resume))
-        .route("/sessions/{id}/files", get(files::files))
-        .route("/sessions/{id}/file", get(files::file))
-        .route("/sessions/{id}/picture", get(turns::picture))
+        .route("/enter", post(enter::exchange_code))
+        .route("/ticket", post(enter::post_ticket))
+        .route("/ping", get(enter::get_ping))
+        .route("/overview", get(list::get_overview))
+        .route("/projects", get(list::get_projects))
+        .route("/sessions", get(list::get_sessions))
+        .route("/gone", get(list::get_deleted_sessions))
+        .route("/stats", get(stats::get_stats))
+        .route("/usage", get(usage::get_usage))
+        .route("/usage/daily", get(usage::get_daily_usage))
+        .route("/sessions/{id}/usage", get(usage::get_session_usage))
+        .route("/annotations", get(annotations::get_annotations))
+        .route("/log", get(act::get_log))
+        .route("/archive", get(archive::get_archiving))
+        .route("/plan", post(act::post_plan))
+        .route("/apply", post(act::post_apply))
+        .route("/diff", get(diff::get_diff))
+        .route("/sessions/{id}", get(session::get_session))
+        .route(
+            "/sessions/{id}/annotations",
+            get(annotations::get_session_annotations).post(annotations::post_annotation),
+        )
+        .route("/sessions/{id}/conversations", get(session::get_conversations))
+        .route("/sessions/{id}/tree", get(session::get_tree))
+        .route("/sessions/{id}/outline", get(session::get_outline))
+        .route("/sessions/{id}/lineage", get(session::get_lineage))
+        .route("/sessions/{id}/exchanges", get(exchanges::get_exchanges))
+        .route("/sessions/{id}/agent-spans", get(exchanges::get_agent_spans))
+        .route("/sessions/{id}/text", get(turns::get_text))
+        .route("/sessions/{id}/path", get(turns::get_path))
+        .route("/sessions/{id}/turns", get(turns::get_turns))
+        .route("/sessions/{id}/next", get(turns::next_failure))
+        .route("/sessions/{id}/holds", get(turns::matching_parts))
+        .route("/sessions/{id}/turn", get(turns::get_turn))
+        .route("/sessions/{id}/call", get(turns::get_call))
+        .route("/sessions/{id}/resume", get(resume::get_resume))
+        .route("/sessions/{id}/files", get(files::get_files))
+        .route("/sessions/{id}/file", get(files::get_file))
+        .route("/sessions/{id}/picture", get(turns::get_picture))
 }
 
-/// What comes bit by bit.
-pub(crate) fn streams() -> Router<Arc<State>> {
+/// What comes bit by bit, or takes its time.
+pub(crate) fn stream_routes() -> Router<Arc<ServerState>> {
     Router::new()
-        .route("/events", get(events::events))
-        .route("/find", get(find::find))
-        .route("/sessions/{id}/export", get(export::export))
+        .route("/events", get(events::get_events))
+        .route("/find", get(find::get_find))
+        .route("/archive/add", post(archive::post_archive))
+        .route("/sessions/{id}/export", get(export::get_export))
 }
 
-pub(crate) async fn unknown() -> ApiError {
-    ApiError::not_found("thing to ask for")
+pub(crate) async fn unknown_endpoint() -> ApiError {
+    ApiError::not_found("endpoint")
 }
 
 /// Does work that reads files away from the threads that talk, in the queue of its kind.
-async fn work<T: Send + 'static>(
-    state: Arc<State>,
-    task: Task,
-    work: impl FnOnce(&State) -> Result<T, ApiError> + Send + 'static,
+async fn run_work<T: Send + 'static>(
+    state: Arc<ServerState>,
+    task: TaskKind,
+    work: impl FnOnce(&ServerState) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
     let worker = state.clone();
     state.queues.run(task, move || work(&worker)).await?
 }
 
 /// The same, as JSON.
-async fn answer<T: Serialize + Send + 'static>(
-    state: Arc<State>,
-    task: Task,
-    make: impl FnOnce(&State) -> Result<T, ApiError> + Send + 'static,
-) -> Answered<T> {
-    work(state, task, make).await.map(Json)
+async fn answer_json<T: Serialize + Send + 'static>(
+    state: Arc<ServerState>,
+    task: TaskKind,
+    make: impl FnOnce(&ServerState) -> Result<T, ApiError> + Send + 'static,
+) -> ApiResult<T> {
+    run_work(state, task, make).await.map(Json)
 }
 
-/// Sends what `step` makes, piece by piece as the reader takes it: a slow reader holds no thread.
-fn pieces<W: Send + 'static>(
-    state: Arc<State>,
-    task: Task,
+/// Sends what `step` produces as fast as the reader takes it, so that a slow reader holds no thread.
+fn stream_pieces<W: Send + 'static>(
+    state: Arc<ServerState>,
+    task: TaskKind,
     mut worker: W,
     step: fn(&mut W) -> std::io::Result<Option<Bytes>>,
 ) -> Body {
@@ -140,14 +155,14 @@ fn pieces<W: Send + 'static>(
 }
 
 /// Takes out what turns the direction of reading round, as the terminal does; `None`: there is nothing.
-fn unturned(json: &[u8]) -> Option<Vec<u8>> {
+fn strip_bidi(json: &[u8]) -> Option<Vec<u8>> {
     memchr::memchr(0xe2, json)?;
     let text = std::str::from_utf8(json).ok()?;
     text.contains(is_bidi).then(|| text.replace(is_bidi, "").into_bytes())
 }
 
-/// Answers are marked with what they say, and not sent again to who has them.
-pub(crate) async fn tagged(request: Request, next: Next) -> Response {
+/// Answers have an ETag and are not sent again to a client that has them.
+pub(crate) async fn add_etag(request: Request, next: Next) -> Response {
     let known = request.headers().get(header::IF_NONE_MATCH).cloned();
     let (mut parts, body) = next.run(request).await.into_parts();
     if parts.status != StatusCode::OK {
@@ -158,7 +173,7 @@ pub(crate) async fn tagged(request: Request, next: Next) -> Response {
     };
     let is_json =
         parts.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
-    if let Some(clean) = unturned(&bytes).filter(|_| is_json) {
+    if let Some(clean) = strip_bidi(&bytes).filter(|_| is_json) {
         parts.headers.remove(header::CONTENT_LENGTH);
         bytes = clean.into();
     }
@@ -168,7 +183,7 @@ pub(crate) async fn tagged(request: Request, next: Next) -> Response {
     };
     let is_known = known.is_some_and(|known| known == tag);
     parts.headers.insert(header::ETAG, tag);
-    // Kept by the browser, asked for each time.
+    // Cached by the browser, revalidated each time.
     parts.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     if is_known {
         parts.status = StatusCode::NOT_MODIFIED;
@@ -185,35 +200,36 @@ mod tests {
     use std::sync::mpsc;
 
     use ramus_app::Workspace;
-    use ramus_core::resume::Rule;
-    use ramus_store::place::Place;
-    use testkit::Home;
+    use ramus_core::resume::ResumeRule;
+    use ramus_store::claude_dir::ClaudeDirs;
+    use testkit::TestHome;
     use tokio_stream::StreamExt as _;
 
     use super::*;
-    use crate::Token;
+    use crate::AccessToken;
 
-    fn state(home: &Home) -> Arc<State> {
-        home.session("-p/0a1b2c3d.jsonl", "a user hello");
-        let own = ramus_store::State::new(home.path().join("state"));
-        let place = Place::open(vec![home.claude()]).unwrap();
-        let workspace = Workspace::for_serving(place, Rule::Client, own);
-        Arc::new(State::new(workspace, Token::new("teapot"), Vec::new(), |_| {}))
+    fn test_state(home: &TestHome) -> Arc<ServerState> {
+        home.write_session("-p/0a1b2c3d.jsonl", "a user hello");
+        let own = ramus_store::StateDir::new(home.path().join("state"));
+        let place = ClaudeDirs::open(vec![home.claude_dir()]).unwrap();
+        let workspace = Workspace::for_serving(place, ResumeRule::Client, own);
+        Arc::new(ServerState::new(workspace, AccessToken::new("teapot"), Vec::new(), |_| {}))
     }
 
     #[tokio::test]
     async fn a_reader_that_takes_nothing_holds_no_thread_and_gets_no_more_than_a_few_pieces() {
-        let home = Home::new();
-        let state = state(&home);
+        let home = TestHome::new();
+        let state = test_state(&home);
         let (made, count) = mpsc::channel();
         let step = |made: &mut mpsc::Sender<()>| {
             let _ = made.send(());
             Ok(Some(Bytes::from_static(b"piece")))
         };
-        let bodies: Vec<Body> =
-            (0..20).map(|_| pieces(state.clone(), Task::Exports, made.clone(), step)).collect();
+        let bodies: Vec<Body> = (0..20)
+            .map(|_| stream_pieces(state.clone(), TaskKind::Exports, made.clone(), step))
+            .collect();
         // Others that write the same kind of thing get their turn.
-        assert!(work(state.clone(), Task::Exports, |_| Ok(())).await.is_ok());
+        assert!(run_work(state.clone(), TaskKind::Exports, |_| Ok(())).await.is_ok());
         let mut stream = bodies.into_iter().next_back().unwrap().into_data_stream();
         for _ in 0..100 {
             assert_eq!(stream.next().await.unwrap().unwrap(), "piece");

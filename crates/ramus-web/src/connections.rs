@@ -1,8 +1,7 @@
-//! Connections: how many there are, and how long they may be silent.
+//! Limits the number of connections and how long they may be idle.
 //!
-//! Whoever has not shown the token yet can only hold one of a few places, and
-//! loses it to the next one. So thousands of connections that say nothing do not
-//! keep a reader out.
+//! Connections without the token share a few slots, and the oldest loses its slot to
+//! the next. So thousands of silent connections cannot lock out a reader.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -26,31 +25,35 @@ use tokio::time::{Sleep, sleep};
 use tower::ServiceExt as _;
 
 /// How long a request may take to be sent, and how long a connection may wait for the next one.
-const REQUEST: Duration = Duration::from_secs(20);
-/// How long a reader may take nothing of what it asked for.
-const STALLED: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long a reader may stall.
+const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// How many connections may wait that have not shown the token, and how many there may be in all. Both
 /// leave room below the usual limit of 1024 open files.
-const UNKNOWN: usize = 128;
-const ALL: usize = 512;
+const MAX_UNTRUSTED: usize = 128;
+const MAX_CONNECTIONS: usize = 512;
 /// No request line with its headers needs more.
-const HEAD: usize = 64 * 1024;
+const MAX_HEADER_BYTES: usize = 64 * 1024;
 /// How long to wait when the system has no file left for a connection.
-const AGAIN: Duration = Duration::from_millis(50);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// Takes connections until `stop` says so, then lets those that are open end.
-pub(crate) async fn accept(listener: TcpListener, app: Router, mut stop: watch::Receiver<bool>) {
+/// Accepts connections until `stop`, then lets open ones finish.
+pub(crate) async fn accept_connections(
+    listener: TcpListener,
+    app: Router,
+    mut stop: watch::Receiver<bool>,
+) {
     let (peers, stopping) = (Arc::new(Peers::default()), stop.clone());
     let mut tasks = JoinSet::new();
     loop {
         tokio::select! {
             taken = listener.accept() => match taken {
                 Ok((stream, _)) => {
-                    if let Some(peer) = peers.admit() {
-                        tasks.spawn(talk(stream, app.clone(), peer, peers.clone(), stopping.clone()));
+                    if let Some(peer) = peers.admit_peer() {
+                        tasks.spawn(serve_connection(stream, app.clone(), peer, peers.clone(), stopping.clone()));
                     }
                 }
-                Err(_) => sleep(AGAIN).await,
+                Err(_) => sleep(ACCEPT_RETRY_DELAY).await,
             },
             Some(_) = tasks.join_next() => {}
             _ = stop.wait_for(|stop| *stop) => break,
@@ -61,7 +64,7 @@ pub(crate) async fn accept(listener: TcpListener, app: Router, mut stop: watch::
 }
 
 /// Answers one connection until it ends.
-async fn talk(
+async fn serve_connection(
     stream: TcpStream,
     app: Router,
     peer: Arc<Peer>,
@@ -77,8 +80,11 @@ async fn talk(
         app.clone().oneshot(request)
     });
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(REQUEST).max_buf_size(HEAD);
-    let connection = builder.serve_connection(TokioIo::new(Impatient::new(stream)), service);
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(REQUEST_TIMEOUT)
+        .max_buf_size(MAX_HEADER_BYTES);
+    let connection = builder.serve_connection(TokioIo::new(StallGuard::new(stream)), service);
     let mut connection = std::pin::pin!(connection);
     let mut stopping = false;
     loop {
@@ -91,10 +97,10 @@ async fn talk(
             }
         }
     }
-    peers.leave(&peer);
+    peers.release_peer(&peer);
 }
 
-/// Who is at the other end of a connection.
+/// The peer of a connection.
 #[derive(Debug)]
 pub(crate) struct Peer {
     number: u64,
@@ -104,24 +110,24 @@ pub(crate) struct Peer {
 
 impl Peer {
     /// Notes that this one has shown the token.
-    pub(crate) fn trust(&self) {
+    pub(crate) fn mark_trusted(&self) {
         self.is_trusted.store(true, Ordering::Relaxed);
     }
 }
 
-/// Everybody who is connected, in the order they came.
+/// All connections, in order of arrival.
 #[derive(Debug, Default)]
 struct Peers {
     inside: Mutex<(u64, BTreeMap<u64, Arc<Peer>>)>,
 }
 
 impl Peers {
-    /// Makes room for one more; `None`: too many are at work.
-    fn admit(&self) -> Option<Arc<Peer>> {
-        let mut inside = self.lock();
+    /// Admits one more connection. `None` if too many are busy.
+    fn admit_peer(&self) -> Option<Arc<Peer>> {
+        let mut inside = self.lock_peers();
         let (next, peers) = &mut *inside;
         let unknown = || peers.values().filter(|peer| !peer.is_trusted.load(Ordering::Relaxed));
-        if peers.len() >= ALL || unknown().count() >= UNKNOWN {
+        if peers.len() >= MAX_CONNECTIONS || unknown().count() >= MAX_UNTRUSTED {
             let oldest = unknown().next()?.clone();
             peers.remove(&oldest.number);
             oldest.evicted.notify_one();
@@ -136,28 +142,28 @@ impl Peers {
         Some(peer)
     }
 
-    fn leave(&self, peer: &Peer) {
-        self.lock().1.remove(&peer.number);
+    fn release_peer(&self, peer: &Peer) {
+        self.lock_peers().1.remove(&peer.number);
     }
 
-    fn lock(&self) -> MutexGuard<'_, (u64, BTreeMap<u64, Arc<Peer>>)> {
+    fn lock_peers(&self) -> MutexGuard<'_, (u64, BTreeMap<u64, Arc<Peer>>)> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A connection that gives up when the other end takes nothing for a while.
-struct Impatient {
+struct StallGuard {
     stream: TcpStream,
     /// Runs while something waits to be taken.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl Impatient {
+impl StallGuard {
     fn new(stream: TcpStream) -> Self {
         Self { stream, stalled: None }
     }
 
-    fn watch<T>(
+    fn watch_write<T>(
         &mut self,
         context: &mut Context<'_>,
         write: impl FnOnce(Pin<&mut TcpStream>, &mut Context<'_>) -> Poll<io::Result<T>>,
@@ -167,13 +173,13 @@ impl Impatient {
             self.stalled = None;
             return written;
         }
-        let timer = self.stalled.get_or_insert_with(|| Box::pin(sleep(STALLED)));
+        let timer = self.stalled.get_or_insert_with(|| Box::pin(sleep(STALL_TIMEOUT)));
         ready!(timer.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl AsyncRead for Impatient {
+impl AsyncRead for StallGuard {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -183,13 +189,13 @@ impl AsyncRead for Impatient {
     }
 }
 
-impl AsyncWrite for Impatient {
+impl AsyncWrite for StallGuard {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.watch(context, |stream, context| stream.poll_write(context, bytes))
+        self.watch_write(context, |stream, context| stream.poll_write(context, bytes))
     }
 
     fn poll_write_vectored(
@@ -197,7 +203,7 @@ impl AsyncWrite for Impatient {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.watch(context, |stream, context| stream.poll_write_vectored(context, slices))
+        self.watch_write(context, |stream, context| stream.poll_write_vectored(context, slices))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -205,11 +211,11 @@ impl AsyncWrite for Impatient {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.watch(context, AsyncWrite::poll_flush)
+        self.watch_write(context, AsyncWrite::poll_flush)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.watch(context, AsyncWrite::poll_shutdown)
+        self.watch_write(context, AsyncWrite::poll_shutdown)
     }
 }
 
@@ -218,22 +224,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_shows_no_token_makes_room_for_the_next() {
+    fn connections_without_a_token_are_replaced_first() {
         let peers = Peers::default();
-        let reader = peers.admit().unwrap();
-        reader.trust();
-        let silent: Vec<_> = (0..10 * UNKNOWN).map(|_| peers.admit().unwrap()).collect();
-        assert_eq!(peers.lock().1.len(), UNKNOWN + 1);
-        assert!(peers.lock().1.contains_key(&reader.number), "who reads is not sent away");
-        assert!(!peers.lock().1.contains_key(&silent[0].number), "the oldest goes first");
+        let reader = peers.admit_peer().unwrap();
+        reader.mark_trusted();
+        let silent: Vec<_> = (0..10 * MAX_UNTRUSTED).map(|_| peers.admit_peer().unwrap()).collect();
+        assert_eq!(peers.lock_peers().1.len(), MAX_UNTRUSTED + 1);
+        assert!(peers.lock_peers().1.contains_key(&reader.number), "who reads is not sent away");
+        assert!(!peers.lock_peers().1.contains_key(&silent[0].number), "the oldest goes first");
     }
 
     #[test]
     fn there_is_an_end_to_those_who_are_trusted_too() {
         let peers = Peers::default();
-        for _ in 0..ALL {
-            peers.admit().unwrap().trust();
+        for _ in 0..MAX_CONNECTIONS {
+            peers.admit_peer().unwrap().mark_trusted();
         }
-        assert!(peers.admit().is_none());
+        assert!(peers.admit_peer().is_none());
     }
 }

@@ -1,10 +1,10 @@
-//! What goes wrong, for the page: a status, a message, and what to do next.
+//! Errors for the web app: a status, a message and a hint.
 
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ramus_app::AddressError;
-use ramus_app::address::Ambiguous;
+use ramus_app::address::AmbiguousAddress;
 use ramus_store::PathError;
 use serde_json::json;
 
@@ -26,12 +26,12 @@ impl ApiError {
     pub(crate) fn not_found(what: &str) -> Self {
         Self::new(
             StatusCode::NOT_FOUND,
-            format!("there is no such {what}"),
-            "it may have been deleted meanwhile; go back to the overview",
+            format!("no such {what}"),
+            "it may have been deleted; go back to the overview",
         )
     }
 
-    pub(crate) fn bad(message: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message, "")
     }
 }
@@ -39,8 +39,8 @@ impl ApiError {
 impl From<AddressError> for ApiError {
     fn from(error: AddressError) -> Self {
         match error {
-            AddressError::Ambiguous(Ambiguous { candidates, .. }) => {
-                let message = format!("{} projects have a session of this id", candidates.len());
+            AddressError::Ambiguous(AmbiguousAddress { candidates, .. }) => {
+                let message = format!("{} projects have a session with this id", candidates.len());
                 let error = Self::new(StatusCode::CONFLICT, message, "choose one of them");
                 Self { candidates, ..error }
             }
@@ -55,7 +55,7 @@ impl From<AddressError> for ApiError {
 
 impl From<PathError> for ApiError {
     fn from(error: PathError) -> Self {
-        // The file's name is enough: the page has no business with paths.
+        // The file name is enough: the web app needs no paths.
         let name = error.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let status = match error.source.kind() {
             std::io::ErrorKind::NotFound => StatusCode::NOT_FOUND,

@@ -1,10 +1,10 @@
-//! Who may ask: the page of this server, and nobody else.
+//! Access control: only the web app of this server may send requests.
 //!
 //! A foreign page can make a browser send requests here, and a foreign name can be
 //! made to mean this machine. So the host must be ours (DNS rebinding), the origin
-//! ours or none (cross-site requests), and whoever asks for data must send the
-//! token in a header. The page itself holds nothing of a history: it is sent to
-//! everybody, and says what to do when it has no token.
+//! ours or none (cross-site requests), and every request for data must have the
+//! token in a header. The web app itself contains no history. It is sent to any
+//! client, and explains what to do without a token.
 
 use std::sync::Arc;
 
@@ -13,65 +13,65 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
-use crate::State;
+use crate::ServerState;
 use crate::connections::Peer;
 use crate::error::ApiError;
 
 /// Lets a request through or refuses it.
-pub(crate) async fn check(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn check_request(
+    Extract(state): Extract<Arc<ServerState>>,
     request: Request,
     next: Next,
 ) -> Response {
-    if let Some(why) = refusal(&state, &request) {
-        // A path may hold what a terminal understands.
+    if let Some(why) = request_refusal(&state, &request) {
+        // A path may contain terminal control sequences.
         let path: String = request.uri().path().escape_default().take(200).collect();
         (state.log)(&format!("refused {} {path}: {why}", request.method()));
         let status = match why {
-            Refusal::NoToken => StatusCode::UNAUTHORIZED,
+            RequestRefusal::NoToken => StatusCode::UNAUTHORIZED,
             _ => StatusCode::FORBIDDEN,
         };
-        let accepted = one(request.headers(), header::ACCEPT);
+        let accepted = single_header(request.headers(), header::ACCEPT);
         return match accepted.is_some_and(|accepted| accepted.contains("text/html")) {
-            // Somebody opened this in a browser and reads the answer.
-            true => (status, Html(refusal_page(why))).into_response(),
-            false => ApiError::new(status, why.to_string(), why.hint()).into_response(),
+            // A person opened this in a browser and reads the answer.
+            true => (status, Html(refusal_html(why))).into_response(),
+            false => ApiError::new(status, why.to_string(), why.refusal_hint()).into_response(),
         };
     }
     if needs_token(request.uri())
         && let Some(peer) = request.extensions().get::<Arc<Peer>>()
     {
-        peer.trust();
+        peer.mark_trusted();
     }
     next.run(request).await
 }
 
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-enum Refusal {
+enum RequestRefusal {
     #[error("the request is for another host")]
     Host,
     #[error("the request comes from another site")]
     Origin,
-    #[error("the token of this server is missing or not valid any more")]
+    #[error("the access token is missing or no longer valid")]
     NoToken,
-    #[error("the address holds `..`")]
+    #[error("the address contains `..`")]
     Path,
-    #[error("only GET and POST are answered")]
+    #[error("only GET and POST are allowed")]
     Method,
 }
 
-impl Refusal {
-    fn hint(self) -> &'static str {
-        "open the address that `ramus serve` printed last in its terminal"
+impl RequestRefusal {
+    fn refusal_hint(self) -> &'static str {
+        "open the last address that `ramus serve` printed"
     }
 }
 
-fn refusal_page(why: Refusal) -> String {
+fn refusal_html(why: RequestRefusal) -> String {
     format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>ramus</title>\
-        <h1>ramus does not answer this request</h1><p>Reason: {why}.</p><p>What to do: {}.</p></html>",
-        why.hint(),
+        <h1>Request refused</h1><p>Reason: {why}.</p><p>What to do: {}.</p></html>",
+        why.refusal_hint(),
     )
 }
 
@@ -82,64 +82,64 @@ fn needs_token(uri: &Uri) -> bool {
     uri.path() == "/api" || uri.path().starts_with("/api/") && uri.path() != ENTER
 }
 
-fn refusal(state: &State, request: &Request) -> Option<Refusal> {
+fn request_refusal(state: &ServerState, request: &Request) -> Option<RequestRefusal> {
     let headers = request.headers();
-    let host = one(headers, header::HOST);
+    let host = single_header(headers, header::HOST);
     if !host.is_some_and(|host| state.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))) {
-        return Some(Refusal::Host);
+        return Some(RequestRefusal::Host);
     }
     if is_foreign(state, headers, request.method()) {
-        return Some(Refusal::Origin);
+        return Some(RequestRefusal::Origin);
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD | Method::POST) {
-        return Some(Refusal::Method);
+        return Some(RequestRefusal::Method);
     }
     let uri = request.uri();
     let plain = uri.path().to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/");
     if plain.replace(['\\', '/'], "/").split('/').any(|part| part == "..") || plain.contains("%5c")
     {
-        return Some(Refusal::Path);
+        return Some(RequestRefusal::Path);
     }
     if !needs_token(uri) {
         return None;
     }
-    let may = match bearer(headers) {
-        Some(word) => state.token.is(word),
+    let may = match bearer_token(headers) {
+        Some(word) => state.token.matches_token(word),
         None => *request.method() == Method::GET && has_ticket(state, uri),
     };
-    (!may).then_some(Refusal::NoToken)
+    (!may).then_some(RequestRefusal::NoToken)
 }
 
 /// Returns the token that a request sends along.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    one(headers, header::AUTHORIZATION)?.strip_prefix("Bearer ")
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    single_header(headers, header::AUTHORIZATION)?.strip_prefix("Bearer ")
 }
 
 /// Uses up the ticket in an address: a download cannot send a header.
-fn has_ticket(state: &State, uri: &Uri) -> bool {
+fn has_ticket(state: &ServerState, uri: &Uri) -> bool {
     let Some((query, ticket)) = uri.query().and_then(|query| query.rsplit_once("ticket=")) else {
         return false;
     };
     let opens = format!("{}?{}", uri.path(), query.trim_end_matches('&'));
-    state.codes.redeem(ticket, opens.trim_end_matches('?'))
+    state.codes.redeem_code(ticket, opens.trim_end_matches('?'))
 }
 
 /// Whether a request was made by a page of another site.
 ///
 /// Browsers name the origin of every request that could change something; a
 /// program without an origin has to know the token anyway.
-fn is_foreign(state: &State, headers: &HeaderMap, method: &Method) -> bool {
+fn is_foreign(state: &ServerState, headers: &HeaderMap, method: &Method) -> bool {
     let is_ours = |origin: &str| {
         let host = origin.strip_prefix("http://").unwrap_or_default();
         state.hosts.iter().any(|ours| ours.eq_ignore_ascii_case(host))
     };
     if headers.contains_key(header::ORIGIN) {
-        return !one(headers, header::ORIGIN).is_some_and(is_ours);
+        return !single_header(headers, header::ORIGIN).is_some_and(is_ours);
     }
     let site = headers.get("sec-fetch-site").and_then(|site| site.to_str().ok());
     match site {
         None | Some("same-origin" | "none") => false,
-        // Following a link to the page is fine; being a part of another page is not.
+        // Following a link to the web app is fine; embedding it in another site is not.
         Some(_) => {
             let mode = headers.get("sec-fetch-mode").and_then(|mode| mode.to_str().ok());
             !(method == Method::GET && mode == Some("navigate"))
@@ -148,7 +148,7 @@ fn is_foreign(state: &State, headers: &HeaderMap, method: &Method) -> bool {
 }
 
 /// Returns a header that is there exactly once.
-fn one(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
+fn single_header(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?.to_str().ok()?;
     values.next().is_none().then_some(first)

@@ -1,21 +1,21 @@
-//! What can be typed.
+//! The arguments of the program and the options that every command takes.
 
 use std::path::PathBuf;
 
-use clap::builder::FalseyValueParser;
-use clap::{Parser, ValueEnum};
-use ramus_core::resume::Rule;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, ValueEnum};
+use ramus_core::resume::ResumeRule;
 
 use crate::commands::Command;
+use crate::config::Settings;
 
-/// Opens up every branch of your Claude Code conversations
+/// Read, search and manage every branch of your Claude Code conversations
 ///
-/// Claude Code keeps each conversation as a tree: edited prompts, retries, rewinds, forks,
-/// compactions, sub-agents. ramus reads these trees, shows all of their branches, and says which one
-/// is active and why. Reading changes nothing. The commands that write (goto, fork, resume, merge, unpack,
-/// rename, trash, undo, restore, check --fix, files --restore) show their plan first and can be undone.
+/// Claude Code stores each session as a tree: every edited prompt, retry and rewind leaves a branch
+/// behind. ramus shows all branches, and which one is active and why. Reading changes nothing.
 #[derive(Debug, Parser)]
-#[command(name = "ramus", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+#[command(name = "ramus", version, after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -24,19 +24,46 @@ pub(crate) struct Args {
 }
 
 const EXAMPLES: &str = "\
+Terms:
+  project        the sessions of one working directory
+  session        one .jsonl file of Claude Code, with all its branches
+  fork point     a message with several continuations: an edited prompt, a retry, a rewind
+  branch         one of these continuations: active if Claude Code would resume it, else abandoned
+  conversation   a branch, read from the first message of its session to its end
+  sub-agent      an agent that a session started, with messages of its own
+
 Addresses:
-  PROJECT        a path, the encoded directory name, a part of either, or `.`
-  SESSION        an id, the first 4 or more letters of it, a title, a .jsonl file, or `latest`
-  SESSION:UUID   a node of it; the first letters of the uuid are enough
-  SESSION@N      its N-th conversation
-  AGENT          `agent-<id>` or the id
+  PROJECT        a directory, its name below `projects`, part of either, or `.`
+  SESSION        the first characters of an id, words of a title, a .jsonl file, or `latest`
+  SESSION:UUID   a message; the first characters of its uuid are enough
+  SESSION@N      the N-th conversation of a session
+  AGENT          a sub-agent: `agent-ID`, or only the id
+
+In the directory of a project, a command without an address means that project, and `latest`
+is its newest session. Use -A for all projects. `-` reads addresses from standard input.
+`ls` is another name for `sessions`, `cat` for `show`, `grep` and `search` for `find`.
 
 Examples:
-  ramus sessions .             sessions of this directory
-  ramus tree latest            where the newest conversation forked
-  ramus conversations latest   its branches, and which one Claude Code would resume
-  ramus show latest@2          read the second one
-  ramus demo                   no history yet? write a sample to look at";
+  ramus demo                   write a sample history to try ramus on
+  ramus sessions               list the sessions of this directory's project
+  ramus tree latest            show where the newest session forked
+  ramus conversations latest   list its conversations, and which one Claude Code resumes
+  ramus show latest@1          read the first one";
+
+/// Says what is wrong with an option that nobody knows, with the nearest one.
+///
+/// Names of projects begin with a hyphen, so that some arguments take anything that does. Read again without
+/// that, clap finds the option and those that are like it.
+pub(crate) fn unknown_option_error() -> Option<clap::Error> {
+    fn refuse_hyphens(command: clap::Command) -> clap::Command {
+        command
+            .mut_args(|arg| if arg.is_positional() { arg.allow_hyphen_values(false) } else { arg })
+            .mut_subcommands(refuse_hyphens)
+    }
+    let command = Args::command().mut_subcommands(refuse_hyphens);
+    let refused = command.try_get_matches_from(std::env::args_os()).err();
+    refused.filter(|error| error.kind() == ErrorKind::UnknownArgument)
+}
 
 /// Options that every command takes.
 #[derive(Clone, Debug, clap::Args)]
@@ -45,13 +72,16 @@ pub(crate) struct Global {
     /// The Claude directory [default: $CLAUDE_CONFIG_DIR, else ~/.claude and ~/.config/claude]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) claude_dir: Option<PathBuf>,
-    /// Print one JSON object for scripts
+    /// Print JSON for scripts: one object, or one per line where results are streamed
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Show empty, warm-up and metadata-only files too
+    /// Use all projects, not only the one of the current directory
+    #[arg(long, short = 'A', global = true)]
+    pub(crate) everywhere: bool,
+    /// Include files without messages: empty, warm-up and metadata-only ones
     #[arg(long, global = true)]
     pub(crate) all: bool,
-    /// How to choose the active branch
+    /// The rule that decides which branch is active
     #[arg(
         long,
         global = true,
@@ -59,69 +89,83 @@ pub(crate) struct Global {
         default_value = "client",
         hide_default_value = true
     )]
-    pub(crate) active: Active,
-    /// Say which rule and which record chose the active branch
+    pub(crate) active: ActiveRule,
+    /// Show which rule and which record decided the active branch
     #[arg(long, global = true)]
     pub(crate) explain: bool,
     /// Do not send long output through a pager
     #[arg(long, global = true)]
     pub(crate) no_pager: bool,
-    /// Read everything anew, and remember nothing
+    /// Ignore the cache and don't write to it
     #[arg(long, global = true)]
     pub(crate) no_cache: bool,
-    /// Leave the archive out
+    /// Ignore archived sessions
     #[arg(long, global = true)]
     pub(crate) no_archive: bool,
+    /// The archive: a file, or the URL of a PostgreSQL server [default: $RAMUS_ARCHIVE, else a file in ~/.local/share/ramus]
+    #[arg(long, global = true, value_name = "FILE|URL", hide_short_help = true)]
+    pub(crate) archive: Option<String>,
+    /// Include sessions that other people and machines archived on the server
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) everyone: bool,
+    /// Only sessions that this person archived on the server
+    #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
+    pub(crate) owner: Option<String>,
+    /// Only sessions that were archived from this machine
+    #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
+    pub(crate) machine: Option<String>,
     /// When to use colour
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        default_value = "auto",
-        hide_default_value = true
-    )]
-    pub(crate) color: Color,
-    /// Draw with ASCII characters only, for fonts that lack the symbols
-    #[arg(
-        long,
-        global = true,
-        env = "RAMUS_ASCII",
-        hide_env_values = true,
-        value_parser = FalseyValueParser::new()
-    )]
+    #[arg(long, global = true, value_name = "WHEN")]
+    pub(crate) color: Option<ColorChoice>,
+    /// Draw with ASCII characters only, for fonts that lack the symbols [env: RAMUS_ASCII]
+    #[arg(long, global = true)]
     pub(crate) ascii: bool,
-    /// Only files below the Claude directories are read: whoever asks is not the person whose files they are.
+    /// What applies where no option says otherwise.
+    #[arg(skip)]
+    pub(crate) settings: Settings,
+    /// Read only files below the Claude directories, because the caller is not the owner of the files.
     #[arg(skip)]
     pub(crate) confined: bool,
 }
 
 /// How to choose the active branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Active {
-    /// As the Claude Code version that wrote the file does
+pub(crate) enum ActiveRule {
+    /// The rule of the Claude Code version that wrote the session (default)
     Client,
-    /// What the last summary names
+    /// The message that the last summary names
     Summary,
-    /// The newest timestamp
+    /// The message with the newest timestamp
     Newest,
-    /// The last record in the file
+    /// The last message in the file
     FileOrder,
 }
 
-impl Active {
-    pub(crate) fn rule(self) -> Rule {
+impl ActiveRule {
+    pub(crate) fn resume_rule(self) -> ResumeRule {
         match self {
-            Self::Client => Rule::Client,
-            Self::Summary => Rule::Summary,
-            Self::Newest => Rule::Newest,
-            Self::FileOrder => Rule::FileOrder,
+            Self::Client => ResumeRule::Client,
+            Self::Summary => ResumeRule::Summary,
+            Self::Newest => ResumeRule::Newest,
+            Self::FileOrder => ResumeRule::FileOrder,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
+pub(crate) enum ColorChoice {
     Auto,
     Always,
     Never,
+}
+
+/// Reads one of some words as the value that it stands for.
+pub(crate) fn choices<T: Copy + Send + Sync + 'static>(
+    choices: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let words = PossibleValuesParser::new(choices.iter().map(|(word, _)| *word));
+    words.try_map(move |typed| {
+        let choice = choices.iter().find(|(word, _)| *word == typed);
+        choice.map(|(_, value)| *value).ok_or("unknown word")
+    })
 }

@@ -1,31 +1,35 @@
-//! What the command line knows of the world: directories, the clock, the time zone.
+//! The environment of the command line: directories, clock, time zone.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use ramus_app::{ClientProgram, ProgressSink, Workspace};
-use ramus_archive::Archive;
+use ramus_app::{ClientProgram, CurrentDir, ProgressSink, TeamFilter, Workspace};
+use ramus_archive::{ArchiveLocation, LazyArchive};
 use ramus_core::time::Time;
-use ramus_store::State;
-use ramus_store::index::Index;
+use ramus_store::StateDir;
+use ramus_store::cache::HistoryCache;
+use ramus_store::claude_dir::{ClaudeDirError, ClaudeDirs};
 use ramus_store::pack::OpenPack;
 use ramus_store::pack::read::is_pack;
-use ramus_store::place::{Place, PlaceError};
+use ramus_store::real_path::real_path_or_given;
 
 use crate::args::Global;
+use crate::config::{TimeStyle, UsualScope};
 use crate::error::CommandError;
+use crate::own_dir::{OwnDir, path_variable};
 use crate::ui::Ui;
 
-/// Opens the Claude directories that were asked for, or the usual ones.
-pub(crate) fn place(global: &Global) -> Result<Place, PlaceError> {
-    Ok(Place::open(candidates(global))?.remembering(index(global)))
+/// Opens the requested Claude directories, or the default ones.
+pub(crate) fn open_claude_dirs(global: &Global) -> Result<ClaudeDirs, ClaudeDirError> {
+    Ok(ClaudeDirs::open(claude_dir_candidates(global))?.with_cache(session_cache(global)))
 }
 
 /// Opens the Claude directories for one command, and lists their files.
-pub(crate) fn workspace(ui: &Ui, global: &Global) -> Result<Workspace, CommandError> {
-    open(global, ui.progress_sink())
+pub(crate) fn command_workspace(ui: &Ui, global: &Global) -> Result<Workspace, CommandError> {
+    open_workspace(global, ui.progress_sink())
 }
 
 /// The same; a file named by its path needs no Claude directory.
@@ -37,13 +41,16 @@ pub(crate) fn workspace_for(
     open_for(global, address, ui.progress_sink())
 }
 
-/// Opens the Claude directories for whoever hears of long work and of what cannot be read.
-pub(crate) fn open(
+/// Opens the Claude directories with a sink for progress and warnings.
+pub(crate) fn open_workspace(
     global: &Global,
     progress: Arc<dyn ProgressSink>,
 ) -> Result<Workspace, CommandError> {
-    let workspace = configured(global, place(global)?, progress);
-    workspace.projects();
+    let mut workspace = configured_workspace(global, open_claude_dirs(global)?, progress);
+    if let Some(filter) = team_filter(global) {
+        workspace = workspace.with_team(&filter)?;
+    }
+    workspace.list_projects();
     Ok(workspace)
 }
 
@@ -56,21 +63,21 @@ pub(crate) fn open_for(
     let session = address
         .rsplit_once(".jsonl")
         .map_or(address, |(stem, _)| &address[..stem.len() + ".jsonl".len()]);
-    match open(global, progress.clone()) {
+    match open_workspace(global, progress.clone()) {
         Err(_) if !global.confined && Path::new(session).is_file() => {
-            let place = Place::at(Vec::new(), index(global));
-            Ok(configured(global, place, progress))
+            let place = ClaudeDirs::at(Vec::new(), session_cache(global));
+            Ok(configured_workspace(global, place, progress))
         }
         workspace => workspace,
     }
 }
 
-/// Opens the Claude directory that new sessions go to, which need not exist.
+/// Opens Claude directories without requiring that they exist or have sessions.
 pub(crate) fn workspace_to_fill(ui: &Ui, global: &Global) -> Workspace {
-    let all = candidates(global);
+    let all = claude_dir_candidates(global);
     let existing: Vec<PathBuf> = all.iter().filter(|dir| dir.is_dir()).cloned().collect();
     let roots = if existing.is_empty() { all.into_iter().take(1).collect() } else { existing };
-    configured(global, Place::at(roots, index(global)), ui.progress_sink())
+    configured_workspace(global, ClaudeDirs::at(roots, session_cache(global)), ui.progress_sink())
 }
 
 /// What an address is read from: the Claude directories, or a pack.
@@ -93,8 +100,11 @@ pub(crate) fn read_source(
         return Ok(ReadSource { workspace, address: Some(text.to_owned()), pack: None });
     };
     let pack = OpenPack::read(Path::new(file), &std::env::temp_dir())?;
-    let place = Place::at(vec![pack.root().to_owned()], Index::none());
-    let workspace = configured(global, place, ui.progress_sink()).confined(true);
+    let place = ClaudeDirs::at(vec![pack.root().to_owned()], HistoryCache::disabled());
+    // The directories of a pack are those of another machine.
+    let workspace = configured_workspace(global, place, ui.progress_sink())
+        .with_confinement(true)
+        .with_current_dir(None);
     let address = match (rest.strip_prefix('#'), &pack.manifest.sessions[..]) {
         (Some(named), _) => Some(named.to_owned()),
         (None, [only]) => Some(format!("{}{rest}", only.id)),
@@ -106,7 +116,7 @@ pub(crate) fn read_source(
 
 impl ReadSource {
     /// Returns the address of one session.
-    pub(crate) fn one(&self) -> Result<&str, CommandError> {
+    pub(crate) fn single_address(&self) -> Result<&str, CommandError> {
         match (&self.address, &self.pack) {
             (None, Some(pack)) => Err(several_sessions(pack)),
             (address, _) => Ok(address.as_deref().unwrap_or_default()),
@@ -116,8 +126,12 @@ impl ReadSource {
 
 fn several_sessions(pack: &OpenPack) -> CommandError {
     let ids: Vec<&str> = pack.manifest.sessions.iter().map(|session| &*session.id).collect();
-    CommandError::user(format!("the pack holds {} sessions: {}", ids.len(), ids.join(", ")))
-        .hinted("name one of them as FILE#SESSION")
+    CommandError::user_error(format!(
+        "the pack contains {} sessions: {}",
+        ids.len(),
+        ids.join(", ")
+    ))
+    .with_hint("choose one with FILE#SESSION")
 }
 
 /// Splits an address into a pack on disk and what it names in there; `None`: it is about no pack.
@@ -127,41 +141,71 @@ fn pack_address(text: &str) -> Option<(&str, &str)> {
     splits.find(|(file, _)| is_pack(Path::new(file)))
 }
 
-fn configured(global: &Global, place: Place, progress: Arc<dyn ProgressSink>) -> Workspace {
-    Workspace::new(place, global.active.rule(), state())
+fn configured_workspace(
+    global: &Global,
+    place: ClaudeDirs,
+    progress: Arc<dyn ProgressSink>,
+) -> Workspace {
+    Workspace::new(place, global.active.resume_rule(), state_dir())
         .with_archive(archive(global, &*progress))
-        .confined(global.confined)
-        .with_client(client())
+        .with_confinement(global.confined)
+        .with_client(client_program(global))
+        .with_current_dir(current_dir(global))
         .reporting_to(progress)
 }
 
-/// Returns the Claude Code program, and the Claude directory that it uses by itself.
-pub(crate) fn client() -> ClientProgram {
-    let named = std::env::var_os("RAMUS_CLAUDE").filter(|program| !program.is_empty());
-    let program = match named {
+/// Returns the Claude Code program, and the Claude directory that it uses by default.
+pub(crate) fn client_program(global: &Global) -> ClientProgram {
+    let named = OsString::from(&global.settings.resume_program.value);
+    let program = match Path::new(&named).components().count() > 1 {
         // A path is seen from here, not from where the client runs.
-        Some(path) if Path::new(&path).components().count() > 1 => {
-            std::path::absolute(&path).map_or(path, PathBuf::into_os_string)
-        }
-        Some(name) => name,
-        None => "claude".into(),
+        true => std::path::absolute(&named).map_or(named, PathBuf::into_os_string),
+        false => named,
     };
     let usual_dir = match std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
         // The client would look for a relative one from where it runs.
         Some(dir) => Some(PathBuf::from(dir)).filter(|dir| dir.is_absolute()),
-        None => Some(home().join(".claude")),
+        None => Some(home_dir().join(".claude")),
     };
     ClientProgram { program, usual_dir }
 }
 
-/// Returns where a file of the user's own settings for ramus lies.
+/// Puts the lines of standard input in the place of `-`, each up to its first tab.
+pub(crate) fn expand_addresses(typed: &[String]) -> Result<Vec<String>, CommandError> {
+    let mut addresses = Vec::with_capacity(typed.len());
+    for address in typed {
+        if address != "-" {
+            addresses.push(address.clone());
+            continue;
+        }
+        let before = addresses.len();
+        for line in std::io::stdin().lines() {
+            let line = line?;
+            let address = line.split('\t').next().unwrap_or_default().trim();
+            addresses.extend((!address.is_empty()).then(|| address.to_owned()));
+        }
+        if addresses.len() == before {
+            return Err(CommandError::nothing_found("no addresses on standard input"));
+        }
+    }
+    Ok(addresses)
+}
+
+/// Returns where somebody asks from. `None`: nowhere, because the directory is gone.
+pub(crate) fn current_dir(global: &Global) -> Option<CurrentDir> {
+    let path = std::env::current_dir().ok()?;
+    let decides = global.settings.scope.value == UsualScope::Project;
+    let home = std::env::home_dir().map(|home| real_path_or_given(&home));
+    Some(CurrentDir { path, home, decides })
+}
+
+/// Returns the path of one of ramus's configuration files.
 pub(crate) fn config_file(name: &str) -> PathBuf {
-    let config = var("XDG_CONFIG_HOME").unwrap_or_else(|| home().join(".config"));
-    config.join("ramus").join(name)
+    OwnDir::Config.path().join(name)
 }
 
 /// Returns the directories that count, whether they exist or not.
-pub(crate) fn candidates(global: &Global) -> Vec<PathBuf> {
+pub(crate) fn claude_dir_candidates(global: &Global) -> Vec<PathBuf> {
     if let Some(dir) = &global.claude_dir {
         return vec![dir.clone()];
     }
@@ -176,72 +220,131 @@ pub(crate) fn candidates(global: &Global) -> Vec<PathBuf> {
 }
 
 /// Returns where ramus remembers what it did.
-pub(crate) fn state() -> State {
-    let usual =
-        || var("XDG_STATE_HOME").unwrap_or_else(|| home().join(".local/state")).join("ramus");
-    let dir = var("RAMUS_STATE_DIR").unwrap_or_else(usual);
+pub(crate) fn state_dir() -> StateDir {
+    let dir = path_variable("RAMUS_STATE_DIR").unwrap_or_else(|| OwnDir::State.path());
     // What is written down there must be found again from another directory.
-    State::new(std::path::absolute(&dir).unwrap_or(dir))
+    StateDir::new(std::path::absolute(&dir).unwrap_or(dir))
 }
 
-/// Opens the archive, if there is one and it is wanted. One that cannot be used is reported and left out.
-pub(crate) fn archive(global: &Global, progress: &dyn ProgressSink) -> Option<Archive> {
+/// Returns the archive unless it is turned off. An unusable one is reported and ignored.
+pub(crate) fn archive(global: &Global, progress: &dyn ProgressSink) -> Option<Arc<LazyArchive>> {
     if global.no_archive {
         return None;
     }
-    let path = archive_path();
-    Archive::open_existing(&path).unwrap_or_else(|error| {
-        progress.warn(&error.reading(&path));
-        None
-    })
+    let archive = LazyArchive::new(archive_location(global));
+    match archive.open_existing() {
+        Ok(_) => Some(Arc::new(archive)),
+        Err(error) => {
+            progress.report_problem(&error.reading(Path::new(&archive.name())));
+            None
+        }
+    }
+}
+
+/// Returns whose archived sessions are asked for. `None`: those of this machine.
+fn team_filter(global: &Global) -> Option<TeamFilter> {
+    let Global { everyone, owner, machine, .. } = global;
+    let is_asked = *everyone || owner.is_some() || machine.is_some();
+    is_asked.then(|| TeamFilter { owner: owner.clone(), machine: machine.clone() })
+}
+
+/// Returns where the archive is.
+pub(crate) fn archive_location(global: &Global) -> ArchiveLocation {
+    let named = global.archive.clone().or_else(|| std::env::var("RAMUS_ARCHIVE").ok());
+    match named.filter(|text| ArchiveLocation::is_server_url(text)) {
+        Some(url) => ArchiveLocation::Server { url, machine: machine_name() },
+        None => ArchiveLocation::File(archive_path(global)),
+    }
+}
+
+/// Returns what this machine is called on a team's server.
+fn machine_name() -> String {
+    let named =
+        ["RAMUS_MACHINE", "COMPUTERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
+    let asked = || {
+        let output = std::process::Command::new("hostname").output().ok()?;
+        String::from_utf8(output.stdout).ok()
+    };
+    let name = named.or_else(asked).unwrap_or_default();
+    match name.trim() {
+        "" => "unknown".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 /// Returns the file that the archive is in.
-pub(crate) fn archive_path() -> PathBuf {
-    let usual = || {
-        let data = var("XDG_DATA_HOME").unwrap_or_else(|| home().join(".local/share"));
-        data.join("ramus/archive.db")
-    };
-    let path = var("RAMUS_ARCHIVE").unwrap_or_else(usual);
+fn archive_path(global: &Global) -> PathBuf {
+    let usual = || OwnDir::Data.path().join("archive.db");
+    let named = global.archive.as_ref().map(PathBuf::from);
+    let path = named.or_else(|| path_variable("RAMUS_ARCHIVE")).unwrap_or_else(usual);
     std::path::absolute(&path).unwrap_or(path)
 }
 
 /// Returns where ramus remembers what it read.
-pub(crate) fn index(global: &Global) -> Index {
+pub(crate) fn session_cache(global: &Global) -> HistoryCache {
     if global.no_cache {
-        return Index::none();
+        return HistoryCache::disabled();
     }
-    let usual = || var("XDG_CACHE_HOME").unwrap_or_else(|| home().join(".cache")).join("ramus");
-    Index::at(var("RAMUS_CACHE_DIR").unwrap_or_else(usual))
+    let dir = path_variable("RAMUS_CACHE_DIR").unwrap_or_else(|| OwnDir::Cache.path());
+    HistoryCache::in_dir(dir)
 }
 
-fn var(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from)
-}
-
-fn home() -> PathBuf {
+fn home_dir() -> PathBuf {
     std::env::home_dir().unwrap_or_default()
 }
 
 /// Returns the present.
-pub(crate) fn now() -> Time {
+pub(crate) fn current_time() -> Time {
     Time::from_millis(Timestamp::now().as_millisecond())
 }
 
 /// The present, in the zone of the person at the screen.
 #[derive(Clone, Debug)]
-pub(crate) struct Clock {
+pub(crate) struct LocalClock {
     now: Zoned,
+    /// Times are written as ages.
+    is_relative: bool,
 }
 
-impl Clock {
+impl LocalClock {
     pub(crate) fn new() -> Self {
-        Self { now: Timestamp::now().to_zoned(TimeZone::system()) }
+        Self { now: Timestamp::now().to_zoned(TimeZone::system()), is_relative: false }
     }
 
-    /// Writes a time as short as it can be told: the hour today, the day this year.
-    pub(crate) fn short(&self, time: Time) -> String {
-        let zoned = time.timestamp().to_zoned(self.now.time_zone().clone());
+    /// The clock of a list: ages for a person, unless dates are wanted.
+    pub(crate) fn for_list(ui: &Ui, global: &Global, absolute: bool) -> Self {
+        let is_wanted = global.settings.times.value == TimeStyle::Relative;
+        Self { is_relative: ui.terminal && is_wanted && !absolute, ..Self::new() }
+    }
+
+    /// The clock of the list in the screens.
+    pub(crate) fn for_screens(is_relative: bool) -> Self {
+        Self { is_relative, ..Self::new() }
+    }
+
+    /// Writes how long ago something was.
+    fn age(&self, time: Time) -> String {
+        let seconds = self.now.timestamp().as_second() - time.to_timestamp().as_second();
+        let (count, unit) = match seconds {
+            ..0 => return self.short_date(time),
+            0..60 => return "now".to_owned(),
+            60..3_600 => (seconds / 60, "min"),
+            3_600..86_400 => (seconds / 3_600, "h"),
+            86_400..1_209_600 => (seconds / 86_400, "d"),
+            1_209_600..5_184_000 => (seconds / 604_800, "weeks"),
+            5_184_000..63_072_000 => (seconds / 2_629_800, "months"),
+            _ => (seconds / 31_557_600, "years"),
+        };
+        format!("{count} {unit} ago")
+    }
+
+    /// Writes a time as short as it can be told: its age in a list, else the hour today, the day this year.
+    pub(crate) fn short_time(&self, time: Time) -> String {
+        if self.is_relative { self.age(time) } else { self.short_date(time) }
+    }
+
+    fn short_date(&self, time: Time) -> String {
+        let zoned = time.to_timestamp().to_zoned(self.now.time_zone().clone());
         let format = if zoned.date() == self.now.date() {
             "%H:%M"
         } else if zoned.year() == self.now.year() {
@@ -252,30 +355,30 @@ impl Clock {
         zoned.strftime(format).to_string()
     }
 
-    /// Writes when something was said: as short as it can be told, but always with the time of day.
-    pub(crate) fn message(&self, time: Time) -> String {
-        let zoned = time.timestamp().to_zoned(self.now.time_zone().clone());
+    /// Formats the time of a message as briefly as possible, always with the time of day.
+    pub(crate) fn message_time(&self, time: Time) -> String {
+        let zoned = time.to_timestamp().to_zoned(self.now.time_zone().clone());
         if zoned.year() == self.now.year() {
-            return self.short(time);
+            return self.short_time(time);
         }
         zoned.strftime("%d %b %Y %H:%M").to_string()
     }
 
     /// Writes the time of day.
-    pub(crate) fn seconds(&self, time: Time) -> String {
-        let zoned = time.timestamp().to_zoned(self.now.time_zone().clone());
+    pub(crate) fn time_with_seconds(&self, time: Time) -> String {
+        let zoned = time.to_timestamp().to_zoned(self.now.time_zone().clone());
         zoned.strftime("%H:%M:%S").to_string()
     }
 
     /// Returns the present.
-    pub(crate) fn now(&self) -> &Zoned {
+    pub(crate) fn local_now(&self) -> &Zoned {
         &self.now
     }
 
     /// Writes a time given as text; nothing for none.
     pub(crate) fn short_text(&self, time: Option<&str>) -> String {
         time.and_then(|time| Time::parse(time.as_bytes()))
-            .map(|time| self.short(time))
+            .map(|time| self.short_time(time))
             .unwrap_or_default()
     }
 }

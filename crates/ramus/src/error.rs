@@ -1,7 +1,7 @@
-//! What went wrong, for a person: a message, its cause, and what to do next.
+//! Errors of commands: a message, its cause and hints.
 
-use ramus_app::files_at::FileError;
-use ramus_app::when::TimeError;
+use ramus_app::files_at::FileLookupError;
+use ramus_app::time_text::TimeError;
 use ramus_app::{AddressError, ChangeError};
 use std::fmt;
 use std::io;
@@ -16,24 +16,24 @@ pub(crate) struct CommandError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
-    /// What was asked for cannot be done.
+    /// The request is not possible.
     User,
-    /// Nobody reads our output any more; that is no error.
+    /// The reader closed our output, which is not an error.
     BrokenPipe,
     /// Nothing was found: exit code 1, and no message beyond the one given.
     Nothing,
 }
 
 impl CommandError {
-    pub(crate) fn user(message: impl fmt::Display) -> Self {
+    pub(crate) fn user_error(message: impl fmt::Display) -> Self {
         Self { kind: ErrorKind::User, error: anyhow::anyhow!("{message}"), hints: Vec::new() }
     }
 
-    pub(crate) fn nothing(message: impl fmt::Display) -> Self {
-        Self { kind: ErrorKind::Nothing, ..Self::user(message) }
+    pub(crate) fn nothing_found(message: impl fmt::Display) -> Self {
+        Self { kind: ErrorKind::Nothing, ..Self::user_error(message) }
     }
 
-    pub(crate) fn hinted(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
@@ -41,7 +41,9 @@ impl CommandError {
 
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
-        let kind = if error.kind() == io::ErrorKind::BrokenPipe {
+        // ERROR_PIPE_NOT_CONNECTED: the reader of a pipe is gone, which the standard library has no kind for.
+        let is_disconnected = cfg!(windows) && error.raw_os_error() == Some(233);
+        let kind = if error.kind() == io::ErrorKind::BrokenPipe || is_disconnected {
             ErrorKind::BrokenPipe
         } else {
             ErrorKind::User
@@ -75,7 +77,7 @@ impl From<AddressError> for CommandError {
 
 impl From<TimeError> for CommandError {
     fn from(error: TimeError) -> Self {
-        Self::user(error).hinted(TimeError::HINT)
+        Self::user_error(error).with_hint(TimeError::HINT)
     }
 }
 
@@ -89,12 +91,12 @@ impl From<ChangeError> for CommandError {
     }
 }
 
-impl From<FileError> for CommandError {
-    fn from(error: FileError) -> Self {
+impl From<FileLookupError> for CommandError {
+    fn from(error: FileLookupError) -> Self {
         let (kind, hint) = match error {
-            FileError::Ambiguous { .. } => (ErrorKind::User, Some("give more of the path")),
-            FileError::NotNamed(_) => {
-                let hint = "`ramus files ADDRESS --all` lists the files it knew";
+            FileLookupError::Ambiguous { .. } => (ErrorKind::User, Some("use more of the path")),
+            FileLookupError::NotNamed(_) => {
+                let hint = "`ramus files ADDRESS --all` lists all files";
                 (ErrorKind::Nothing, Some(hint))
             }
             _ => (ErrorKind::Nothing, None),
@@ -109,7 +111,7 @@ impl From<ramus_web::ServeError> for CommandError {
         let is_address = matches!(error, ramus_web::ServeError::Listen { .. });
         let error = Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() };
         match is_address {
-            true => error.hinted("`--port` takes another port, `--listen` another address"),
+            true => error.with_hint("use --port or --listen to choose another address"),
             false => error,
         }
     }
@@ -125,12 +127,20 @@ impl From<ramus_archive::ArchiveError> for CommandError {
     fn from(error: ramus_archive::ArchiveError) -> Self {
         use ramus_archive::ArchiveError;
         let hint = match &error {
-            ArchiveError::NotAnArchive(_) => Some("name another file by `RAMUS_ARCHIVE`"),
+            ArchiveError::NotAnArchive(_) => Some("set RAMUS_ARCHIVE to use another file"),
             ArchiveError::Newer(_) => Some("use the newer ramus"),
-            ArchiveError::Full(_) => Some("make room, then run the command again: it goes on"),
+            ArchiveError::NotInitialized(_) => Some("`ramus archive init` prepares it"),
+            ArchiveError::NotShareable(_) => {
+                Some("name a server by RAMUS_ARCHIVE=postgres://… or --archive; see docs/team.md")
+            }
+            ArchiveError::Full(_) => {
+                Some("free some space, then run the command again to continue")
+            }
             ArchiveError::Locked(_) => Some("wait until the other program has finished"),
-            ArchiveError::Damaged { .. } => Some("`ramus archive verify` lists what is damaged"),
-            ArchiveError::NoGeneration { .. } => Some("`ramus archive list SESSION` lists them"),
+            ArchiveError::Damaged { .. } => Some("`ramus archive verify` lists damaged files"),
+            ArchiveError::NoGeneration { .. } => {
+                Some("`ramus archive list SESSION` lists generations")
+            }
             _ => None,
         };
         let hints = hint.map(str::to_owned).into_iter().collect();
@@ -144,26 +154,28 @@ impl From<ramus_archive::SessionLookupError> for CommandError {
         match error {
             SessionLookupError::Archive(error) => error.into(),
             SessionLookupError::None(_) => {
-                Self::user(error).hinted("`ramus archive list` lists what is archived")
+                Self::user_error(error).with_hint("`ramus archive list` lists archived sessions")
             }
-            SessionLookupError::Several { .. } => Self::user(error).hinted("type more of the id"),
+            SessionLookupError::Several { .. } => {
+                Self::user_error(error).with_hint("use more characters of the id")
+            }
         }
     }
 }
 
-impl From<ramus_store::tree::TreeError> for CommandError {
-    fn from(error: ramus_store::tree::TreeError) -> Self {
-        let is_full = matches!(error, ramus_store::tree::TreeError::NotEmpty(_));
+impl From<ramus_store::output_tree::OutputTreeError> for CommandError {
+    fn from(error: ramus_store::output_tree::OutputTreeError) -> Self {
+        let is_full = matches!(error, ramus_store::output_tree::OutputTreeError::NotEmpty(_));
         let error = Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() };
-        if is_full { error.hinted("`--force` writes into it all the same") } else { error }
+        if is_full { error.with_hint("use --force to write to it anyway") } else { error }
     }
 }
 
-impl From<ramus_store::place::PlaceError> for CommandError {
-    fn from(error: ramus_store::place::PlaceError) -> Self {
+impl From<ramus_store::claude_dir::ClaudeDirError> for CommandError {
+    fn from(error: ramus_store::claude_dir::ClaudeDirError) -> Self {
         let error = Self { kind: ErrorKind::User, error: error.into(), hints: Vec::new() };
         error
-            .hinted("give the directory that holds `projects` with `--claude-dir DIR`")
-            .hinted("no history yet? `ramus demo` writes a sample to look at")
+            .with_hint("use --claude-dir DIR with the directory that contains `projects`")
+            .with_hint("no history yet? Run `ramus demo` to create a sample")
     }
 }

@@ -5,37 +5,37 @@ use std::panic;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The exit code of a program that met a bug of its own, told apart from all others.
+/// The exit code after a bug in ramus, different from all others.
 pub(crate) const EXIT_CODE: u8 = 255;
 
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
 /// Runs the program; a panic on any of its threads is reported once and changes the exit code.
-pub(crate) fn guard(run: impl FnOnce() -> ExitCode + panic::UnwindSafe) -> ExitCode {
-    panic::set_hook(Box::new(|info| report(&info.to_string())));
+pub(crate) fn run_guarded(run: impl FnOnce() -> ExitCode + panic::UnwindSafe) -> ExitCode {
+    panic::set_hook(Box::new(|info| report_panic(&info.to_string())));
     match panic::catch_unwind(run) {
         Ok(code) if !REPORTED.load(Ordering::SeqCst) => code,
         Ok(_) => ExitCode::from(EXIT_CODE),
         Err(payload) => {
-            // The screens keep what a thread of theirs said until the terminal is given back.
+            // The screens keep the message of a panicking thread until the terminal is restored.
             if let Some(said) = payload.downcast_ref::<String>() {
-                report(said);
+                report_panic(said);
             }
             ExitCode::from(EXIT_CODE)
         }
     }
 }
 
-/// Says what happened; a panic often makes others follow it, and only the first one tells.
-fn report(panic: &str) {
+/// Reports a panic. It often causes others, so only the first one is reported.
+fn report_panic(panic: &str) {
     if !REPORTED.swap(true, Ordering::SeqCst) {
-        // `eprintln` would panic if nobody reads.
-        drop(writeln!(io::stderr(), "Error: {}", describe(panic)));
+        // `eprintln` would panic if stderr is closed.
+        drop(writeln!(io::stderr(), "Error: {}", panic_message(panic)));
     }
 }
 
-/// Returns the sentence for a panic, whose own words may take several lines.
-pub(crate) fn describe(panic: &str) -> String {
+/// Returns one sentence for a panic, whose message may have several lines.
+pub(crate) fn panic_message(panic: &str) -> String {
     let words = panic.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("this is a bug in ramus ({words}); please report it with the command you ran")
 }
@@ -47,17 +47,17 @@ mod tests {
     #[test]
     fn a_panic_on_any_thread_changes_the_exit_code() {
         let bug = format!("{:?}", ExitCode::from(EXIT_CODE));
-        let code = guard(|| {
+        let code = run_guarded(|| {
             let beside = std::thread::spawn(|| panic!("a bug"));
             assert!(beside.join().is_err());
             ExitCode::SUCCESS
         });
         assert_eq!(format!("{code:?}"), bug);
-        assert_eq!(format!("{:?}", guard(|| panic!("another"))), bug);
+        assert_eq!(format!("{:?}", run_guarded(|| panic!("another"))), bug);
     }
 
     #[test]
     fn it_is_described_in_one_line() {
-        assert!(!describe("panicked at a.rs:1:\n  index out of bounds").contains('\n'));
+        assert!(!panic_message("panicked at a.rs:1:\n  index out of bounds").contains('\n'));
     }
 }

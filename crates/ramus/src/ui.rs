@@ -7,64 +7,67 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ramus_app::ProgressSink;
-use ramus_render::ansi::{Theme, to_ansi};
+use ramus_render::ansi::{AnsiTheme, to_ansi};
 use ramus_render::highlight::Highlight;
-use ramus_render::json::{Answer, Document, write as write_json};
-use ramus_render::layout::truncate;
-use ramus_render::symbols::Symbols;
+use ramus_render::json::{Answer, Document, write_json};
+use ramus_render::layout::truncate_line;
+use ramus_render::symbols::SymbolSet;
 use ramus_render::{Label, Line};
 use ramus_store::PathError;
 
-use crate::args::{Color, Global};
+use crate::args::{ColorChoice, Global};
 use crate::error::{CommandError, ErrorKind};
 
-/// The way to the person or the program that asked.
+/// Output to the person or program that runs the command.
 pub(crate) struct Ui {
-    out: Out,
-    theme: Theme,
-    error_theme: Theme,
+    out: OutputStream,
+    theme: AnsiTheme,
+    error_theme: AnsiTheme,
     pub(crate) width: usize,
     pub(crate) json: bool,
     /// A person reads along, on a terminal that follows escape codes.
     pub(crate) terminal: bool,
-    pager: bool,
-    /// A line stands at the end that goes when the next one comes.
+    /// The program for long output; empty: none.
+    pager: String,
+    uses_pager: bool,
+    /// The last line on the terminal is temporary and will be replaced.
     status: bool,
     /// Something could not be read; the rest was shown.
     incomplete: Arc<AtomicBool>,
-    /// What stands on a screen of its own.
+    /// The lines on the alternate screen.
     drawn: Vec<Line>,
 }
 
-enum Out {
+enum OutputStream {
     Plain(BufWriter<io::Stdout>),
     Pager { child: Child, pipe: BufWriter<std::process::ChildStdin> },
 }
 
-/// How wide lines are when nobody says.
+/// The default width.
 pub(crate) const WIDTH: usize = 100;
 
 impl Ui {
     pub(crate) fn new(global: &Global) -> Self {
         let terminal = io::stdout().is_terminal() && !is_dumb();
-        let wants_none = is_dumb() || std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-        let symbols = if global.ascii { Symbols::Ascii } else { Symbols::Unicode };
-        let theme = |terminal: bool| match global.color {
-            Color::Auto if terminal && !wants_none => Theme { symbols, ..Theme::BASE },
-            Color::Always => Theme { symbols, ..Theme::BASE },
-            Color::Auto | Color::Never => Theme { symbols, ..Theme::NONE },
+        let settings = &global.settings;
+        let symbols = if settings.ascii.value { SymbolSet::Ascii } else { SymbolSet::Unicode };
+        let theme = |terminal: bool| match settings.theme.value {
+            ColorChoice::Auto if terminal && !is_dumb() => AnsiTheme { symbols, ..AnsiTheme::BASE },
+            ColorChoice::Always => AnsiTheme { symbols, ..AnsiTheme::BASE },
+            ColorChoice::Auto | ColorChoice::Never => AnsiTheme { symbols, ..AnsiTheme::NONE },
         };
         let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         Self {
-            out: Out::Plain(BufWriter::new(io::stdout())),
+            out: OutputStream::Plain(BufWriter::new(io::stdout())),
             theme: theme(terminal),
             error_theme: theme(io::stderr().is_terminal()),
             width: width.or(columns).unwrap_or(WIDTH).clamp(30, 400),
             json: global.json,
             terminal,
             status: false,
-            pager: terminal && !global.no_pager && !global.json,
+            pager: settings.pager.value.clone(),
+            uses_pager: terminal && !global.json,
             incomplete: Arc::default(),
             drawn: Vec::new(),
         }
@@ -81,28 +84,25 @@ impl Ui {
     }
 
     /// Returns whether code is worth highlighting.
-    pub(crate) fn highlight(&self) -> Highlight {
+    pub(crate) fn highlight_mode(&self) -> Highlight {
         if self.has_color() { Highlight::On } else { Highlight::Off }
     }
 
     /// Returns which symbols are written.
-    pub(crate) fn symbols(&self) -> Symbols {
+    pub(crate) fn symbol_set(&self) -> SymbolSet {
         self.theme.symbols
     }
 
-    /// Sends what follows through the pager, if there is a terminal and one is wanted.
-    pub(crate) fn page(&mut self) {
-        if !self.pager || matches!(self.out, Out::Pager { .. }) {
+    /// Sends the following output through a pager, on a terminal and unless turned off.
+    pub(crate) fn start_pager(&mut self) {
+        if !self.uses_pager || matches!(self.out, OutputStream::Pager { .. }) {
             return;
         }
-        let pager = std::env::var("RAMUS_PAGER")
-            .or_else(|_| std::env::var("PAGER"))
-            .unwrap_or_else(|_| "less".into());
-        let mut words = pager.split_whitespace();
+        let mut words = self.pager.split_whitespace();
         let Some(program) = words.next() else { return };
         let child = Command::new(program)
             .args(words)
-            // Colours through, quit if one screen holds it all, leave the screen as it is.
+            // Keep colours, quit if the output fits on one screen, don't clear the screen.
             .env("LESS", std::env::var("LESS").unwrap_or_else(|_| "FRX".into()))
             .env("LESSCHARSET", "utf-8")
             .stdin(Stdio::piped())
@@ -110,142 +110,142 @@ impl Ui {
         if let Ok(mut child) = child
             && let Some(pipe) = child.stdin.take()
         {
-            self.out = Out::Pager { child, pipe: BufWriter::new(pipe) };
+            self.out = OutputStream::Pager { child, pipe: BufWriter::new(pipe) };
         }
     }
 
     /// Writes a labelled line to stdout.
-    pub(crate) fn line(&mut self, line: &Line) -> io::Result<()> {
+    pub(crate) fn print_line(&mut self, line: &Line) -> io::Result<()> {
         self.clear_status()?;
         let text = to_ansi(line, &self.theme);
-        writeln!(self.out(), "{}", text.trim_end())
+        writeln!(self.output_writer(), "{}", text.trim_end())
     }
 
     /// Shows a line that the next one takes the place of; only to a person.
-    pub(crate) fn status(&mut self, line: &Line) -> io::Result<()> {
+    pub(crate) fn show_status(&mut self, line: &Line) -> io::Result<()> {
         if !self.terminal {
             return Ok(());
         }
-        self.measure();
-        let text = to_ansi(&truncate(line, self.width - 1), &self.theme);
+        self.measure_width();
+        let text = to_ansi(&truncate_line(line, self.width - 1), &self.theme);
         self.status = true;
-        write!(self.out(), "\r\x1b[2K{text}")
+        write!(self.output_writer(), "\r\x1b[2K{text}")
     }
 
     /// Takes that line away.
     pub(crate) fn clear_status(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.status) {
-            write!(self.out(), "\r\x1b[2K")?;
+            write!(self.output_writer(), "\r\x1b[2K")?;
         }
         Ok(())
     }
 
     /// Rings.
-    pub(crate) fn bell(&self) {
+    pub(crate) fn ring_bell(&self) {
         let _ = write!(io::stderr(), "\x07");
     }
 
-    /// Draws lines on a screen of their own in place of those that were there; in a pipe, below them.
+    /// Replaces the lines on the alternate screen. In a pipe, prints them below the earlier ones.
     ///
-    /// Unlike the usual one, a terminal does not break the lines of that screen anew when its size changes.
-    pub(crate) fn redraw(&mut self, lines: Vec<Line>) -> io::Result<()> {
+    /// Terminals don't rewrap the lines of the alternate screen when their size changes.
+    pub(crate) fn redraw_screen(&mut self, lines: Vec<Line>) -> io::Result<()> {
         if self.terminal {
-            self.measure();
+            self.measure_width();
             let begin = if self.drawn.is_empty() { "\x1b[?1049h\x1b[?25l" } else { "" };
-            write!(self.out(), "{begin}\x1b[H\x1b[J")?;
+            write!(self.output_writer(), "{begin}\x1b[H\x1b[J")?;
         }
         for line in &lines {
-            self.line(&truncate(line, self.width))?;
+            self.print_line(&truncate_line(line, self.width))?;
         }
         self.drawn = lines;
-        self.flush()
+        self.flush_output()
     }
 
     /// Gives the usual screen back and leaves there what was drawn last.
     pub(crate) fn end_redraw(&mut self) -> io::Result<()> {
         if self.terminal && !self.drawn.is_empty() {
-            write!(self.out(), "\x1b[?25h\x1b[?1049l")?;
+            write!(self.output_writer(), "\x1b[?25h\x1b[?1049l")?;
             for line in std::mem::take(&mut self.drawn) {
-                self.line(&truncate(&line, self.width))?;
+                self.print_line(&truncate_line(&line, self.width))?;
             }
         }
-        self.flush()
+        self.flush_output()
     }
 
     /// Finds out how wide the terminal is by now.
-    fn measure(&mut self) {
+    fn measure_width(&mut self) {
         if let Some((width, _)) = terminal_size::terminal_size() {
             self.width = usize::from(width.0).clamp(30, 400);
         }
     }
 
     /// Hands everything over that was written so far.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.out().flush()
+    pub(crate) fn flush_output(&mut self) -> io::Result<()> {
+        self.output_writer().flush()
     }
 
     /// Gives up what could not be handed over.
-    pub(crate) fn discard(&mut self) {
-        if let Out::Plain(out) = &mut self.out {
+    pub(crate) fn discard_output(&mut self) {
+        if let OutputStream::Plain(out) = &mut self.out {
             let _ = std::mem::replace(out, BufWriter::new(io::stdout())).into_parts();
         }
     }
 
     /// Writes raw bytes to stdout.
-    pub(crate) fn out(&mut self) -> &mut dyn Write {
+    pub(crate) fn output_writer(&mut self) -> &mut dyn Write {
         match &mut self.out {
-            Out::Plain(out) => out,
-            Out::Pager { pipe, .. } => pipe,
+            OutputStream::Plain(out) => out,
+            OutputStream::Pager { pipe, .. } => pipe,
         }
     }
 
     /// Writes one JSON object to stdout.
-    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Result<(), CommandError> {
-        write_json(self.out(), value)?;
-        writeln!(self.out())?;
+    pub(crate) fn print_json(&mut self, value: &impl serde::Serialize) -> Result<(), CommandError> {
+        write_json(self.output_writer(), value)?;
+        writeln!(self.output_writer())?;
         Ok(())
     }
 
-    /// Writes a text that was asked for as it is; to a program, as the field of an object.
-    pub(crate) fn document(
+    /// Prints a text unchanged, or with `--json` as the field of an object.
+    pub(crate) fn print_document(
         &mut self,
         schema: &'static str,
         text: &str,
     ) -> Result<(), CommandError> {
         if self.json {
-            return self.json(&Answer::new(schema, Document { text }));
+            return self.print_json(&Answer::new(schema, Document { text }));
         }
-        Ok(self.out().write_all(text.as_bytes())?)
+        Ok(self.output_writer().write_all(text.as_bytes())?)
     }
 
     /// Gives up what is large. A program that ends soon leaves that to the system, which does it at once.
     pub(crate) fn let_go<T>(&self, held: T) {
-        if matches!(self.out, Out::Plain(_) | Out::Pager { .. }) {
+        if matches!(self.out, OutputStream::Plain(_) | OutputStream::Pager { .. }) {
             std::mem::forget(held);
         }
     }
 
-    /// Says something beside the data.
-    pub(crate) fn say(&self, line: &Line) {
-        say(line, &self.error_theme);
+    /// Prints a message on stderr.
+    pub(crate) fn print_message(&self, line: &Line) {
+        write_message(line, &self.error_theme);
     }
 
-    /// Returns a way to say something from any thread, while the program serves others.
-    pub(crate) fn log(&self) -> fn(&str) {
+    /// Returns a function that prints messages from any thread while a server runs.
+    pub(crate) fn log_writer(&self) -> fn(&str) {
         |text| {
             let line = Line::new(text, Label::Dim);
-            let _ = writeln!(io::stderr(), "{}", to_ansi(&line, &Theme::NONE).trim_end());
+            let _ = writeln!(io::stderr(), "{}", to_ansi(&line, &AnsiTheme::NONE).trim_end());
         }
     }
 
-    /// Tells of something that could not be read; the exit code remembers it.
-    pub(crate) fn warn(&self, error: &(dyn std::error::Error + 'static)) {
+    /// Reports something that could not be read; the exit code reflects it.
+    pub(crate) fn warn_unreadable(&self, error: &(dyn std::error::Error + 'static)) {
         self.incomplete.store(true, Ordering::Relaxed);
-        self.say(&warning(error));
+        self.print_message(&warning_of(error));
     }
 
-    /// Forgets what could not be read: what was asked for has been done all the same.
-    pub(crate) fn complete(&self) {
+    /// Ignores earlier read failures, because the request was completed.
+    pub(crate) fn clear_incomplete(&self) {
         self.incomplete.store(false, Ordering::Relaxed);
     }
 
@@ -254,30 +254,30 @@ impl Ui {
         self.incomplete.load(Ordering::Relaxed)
     }
 
-    /// Tells of trouble that work goes on in spite of.
-    pub(crate) fn complain(&self, message: &str) {
-        self.say(&warning_line(message));
+    /// Reports a problem that does not stop the work.
+    pub(crate) fn print_warning(&self, message: &str) {
+        self.print_message(&warning_line(message));
     }
 
-    /// Whether there is somebody to ask.
+    /// Whether there is a terminal to ask on.
     pub(crate) fn can_ask(&self) -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Asks a person; `false` when there is nobody to ask.
-    pub(crate) fn confirm(&self, question: &str) -> bool {
-        let answer = self.ask(&format!("{question} [Y/n] "));
+    /// Asks for confirmation. `false` without a terminal.
+    pub(crate) fn confirm_question(&self, question: &str) -> bool {
+        let answer = self.ask_line(&format!("{question} [Y/n] "));
         answer.is_some_and(|answer| matches!(&*answer, "" | "y" | "Y" | "yes"))
     }
 
-    /// Lets a person choose one of `count` things; `None`: nobody did.
-    pub(crate) fn choose(&self, question: &str, count: usize) -> Option<usize> {
-        let answer = self.ask(&format!("{question} [1-{count}] "))?;
+    /// Lets the user choose one of `count` items. `None` if they chose none.
+    pub(crate) fn choose_number(&self, question: &str, count: usize) -> Option<usize> {
+        let answer = self.ask_line(&format!("{question} [1-{count}] "))?;
         answer.parse().ok().filter(|n| (1..=count).contains(n))
     }
 
-    /// Asks for a line; `None`: nobody answers.
-    pub(crate) fn ask(&self, question: &str) -> Option<String> {
+    /// Asks for a line. `None` without an answer.
+    pub(crate) fn ask_line(&self, question: &str) -> Option<String> {
         if !self.can_ask() {
             return None;
         }
@@ -288,7 +288,7 @@ impl Ui {
     }
 
     /// Shows how far long work has come; never in a pipe.
-    pub(crate) fn progress(&self, bytes: u64) -> ProgressBar {
+    pub(crate) fn progress_bar(&self, bytes: u64) -> ProgressBar {
         progress_bar(bytes)
     }
 
@@ -302,12 +302,12 @@ impl Ui {
     }
 
     /// Ends the program: flushes, waits for the pager, prints an error, chooses the exit code.
-    pub(crate) fn finish(mut self, result: Result<(), CommandError>) -> ExitCode {
-        let result = result.and_then(|()| self.out().flush().map_err(CommandError::from));
-        if let Out::Pager { mut child, pipe } = self.out {
+    pub(crate) fn finish_program(mut self, result: Result<(), CommandError>) -> ExitCode {
+        let result = result.and_then(|()| self.output_writer().flush().map_err(CommandError::from));
+        if let OutputStream::Pager { mut child, pipe } = self.out {
             drop(pipe);
             let _ = child.wait();
-            self.out = Out::Plain(BufWriter::new(io::stdout()));
+            self.out = OutputStream::Plain(BufWriter::new(io::stdout()));
         }
         let Err(error) = result else {
             return ExitCode::from(if self.is_incomplete() { 2 } else { 0 });
@@ -321,12 +321,14 @@ impl Ui {
         };
         let message = format!("{:#}", error.error);
         let mut lines = message.lines();
-        self.say(&Line::new(heading, label).with(lines.next().unwrap_or_default(), Label::Plain));
+        self.print_message(
+            &Line::new(heading, label).with(lines.next().unwrap_or_default(), Label::Plain),
+        );
         for line in lines {
-            self.say(&Line::plain(line));
+            self.print_message(&Line::plain(line));
         }
         for hint in &error.hints {
-            self.say(&Line::new("Hint: ", Label::Note).with(hint, Label::Plain));
+            self.print_message(&Line::new("Hint: ", Label::Note).with(hint, Label::Plain));
         }
         ExitCode::from(if error.kind == ErrorKind::Nothing { 1 } else { 2 })
     }
@@ -338,42 +340,46 @@ pub(crate) fn wait_for_enter(words: &str) {
     let _ = io::stdin().read_line(&mut String::new());
 }
 
-/// Says on stderr what could not be read, and nothing else.
+/// Reports on stderr what could not be read, and nothing else.
 pub(crate) struct WarningsOnly;
 
 impl ProgressSink for WarningsOnly {
-    fn warn(&self, problem: &PathError) {
-        say(&warning(problem), &Theme::NONE);
+    fn report_problem(&self, problem: &PathError) {
+        write_message(&warning_of(problem), &AnsiTheme::NONE);
     }
 }
 
 /// Shows long work on stderr.
 struct UiSink {
     bar: Mutex<Option<ProgressBar>>,
-    theme: Theme,
+    theme: AnsiTheme,
     incomplete: Arc<AtomicBool>,
 }
 
 impl ProgressSink for UiSink {
-    fn begin(&self, bytes: u64) {
-        *lock(&self.bar) = Some(progress_bar(bytes));
+    fn begin_reading(&self, bytes: u64) {
+        *lock_mutex(&self.bar) = Some(progress_bar(bytes));
     }
 
-    fn advance(&self, bytes: u64) {
-        if let Some(bar) = &*lock(&self.bar) {
+    fn advance_bytes(&self, bytes: u64) {
+        if let Some(bar) = &*lock_mutex(&self.bar) {
             bar.inc(bytes);
         }
     }
 
-    fn end(&self) {
-        if let Some(bar) = lock(&self.bar).take() {
+    fn end_reading(&self) {
+        if let Some(bar) = lock_mutex(&self.bar).take() {
             bar.finish_and_clear();
         }
     }
 
-    fn warn(&self, problem: &PathError) {
+    fn report_problem(&self, problem: &PathError) {
         self.incomplete.store(true, Ordering::Relaxed);
-        say(&warning(problem), &self.theme);
+        write_message(&warning_of(problem), &self.theme);
+    }
+
+    fn has_problems(&self) -> bool {
+        self.incomplete.load(Ordering::Relaxed)
     }
 }
 
@@ -387,12 +393,12 @@ fn progress_bar(bytes: u64) -> ProgressBar {
     bar
 }
 
-fn say(line: &Line, theme: &Theme) {
+fn write_message(line: &Line, theme: &AnsiTheme) {
     let _ = writeln!(io::stderr(), "{}", to_ansi(line, theme).trim_end());
 }
 
 /// Returns an error with its causes as a warning.
-fn warning(error: &(dyn std::error::Error + 'static)) -> Line {
+fn warning_of(error: &(dyn std::error::Error + 'static)) -> Line {
     let mut message = error.to_string();
     let mut cause = error.source();
     while let Some(source) = cause {
@@ -406,7 +412,7 @@ fn warning_line(message: &str) -> Line {
     Line::new("Warning: ", Label::Warning).with(message, Label::Plain)
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,4 +1,4 @@
-//! The walls of the house: who may depend on whom, and who may not.
+//! Checks of the source tree: which crate may depend on which, and that documentation names what exists.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,13 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The dependency picture of ARCHITECTURE.md: dependencies point down only.
-const WALLS: &[(&str, &[&str])] = &[
+const CRATE_LAYERS: &[(&str, &[&str])] = &[
     ("ramus-core", &[]),
     ("ramus-store", &["ramus-core"]),
     ("ramus-archive", &["ramus-core", "ramus-store"]),
     ("ramus-render", &["ramus-core"]),
     ("ramus-tui", &["ramus-core", "ramus-store", "ramus-render", "ramus-app"]),
-    ("ramus-app", &["ramus-core", "ramus-store", "ramus-archive"]),
+    ("ramus-app", &["ramus-core", "ramus-store", "ramus-archive", "ramus-render"]),
     ("ramus-web", &["ramus-core", "ramus-store", "ramus-render", "ramus-app"]),
     (
         "ramus",
@@ -29,8 +29,8 @@ const WALLS: &[(&str, &[&str])] = &[
     ("testkit", &[]),
 ];
 
-/// Crates that belong to one room alone.
-const ROOMS: &[(&str, &str)] = &[
+/// Third-party crates that only one crate of the workspace may use.
+const SINGLE_USER_CRATES: &[(&str, &str)] = &[
     ("rayon", "ramus-store"),
     ("notify", "ramus-store"),
     ("rusqlite", "ramus-archive"),
@@ -50,14 +50,14 @@ const ROOMS: &[(&str, &str)] = &[
     ("tower-http", "ramus-web"),
 ];
 
-fn root() -> PathBuf {
+fn workspace_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Returns the normal dependencies of every crate.
-fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+fn crate_dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let mut found = BTreeMap::new();
-    for entry in fs::read_dir(root().join("crates")).unwrap() {
+    for entry in fs::read_dir(workspace_root().join("crates")).unwrap() {
         let dir = entry.unwrap().path();
         let manifest = fs::read_to_string(dir.join("Cargo.toml")).unwrap();
         let section = manifest
@@ -76,32 +76,32 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
 
 #[test]
 fn dependencies_point_down_only() {
-    let found = dependencies();
-    let rooms: Vec<&str> = WALLS.iter().map(|(room, _)| *room).collect();
+    let found = crate_dependencies();
+    let members: Vec<&str> = CRATE_LAYERS.iter().map(|(name, _)| *name).collect();
     assert_eq!(
         found.keys().map(String::as_str).collect::<BTreeSet<_>>(),
-        rooms.iter().copied().collect()
+        members.iter().copied().collect()
     );
-    for (room, allowed) in WALLS {
-        for name in &found[*room] {
-            let is_ours = rooms.contains(&name.as_str());
+    for (member, allowed) in CRATE_LAYERS {
+        for name in &found[*member] {
+            let is_ours = members.contains(&name.as_str());
             assert!(
                 !is_ours || allowed.contains(&name.as_str()),
-                "{room} may not depend on {name}"
+                "{member} may not depend on {name}"
             );
         }
     }
 }
 
-/// A runtime serves the page, and an agent; nothing else waits for many things at once.
+/// Only the web server, the MCP server and the archive on a server need an async runtime.
 #[test]
-fn a_runtime_is_where_something_is_served() {
-    for (room, names) in dependencies() {
-        let serves = matches!(&*room, "ramus-web" | "ramus");
-        assert!(!names.contains("tokio") || serves, "{room} may not depend on tokio");
+fn only_servers_and_their_clients_use_an_async_runtime() {
+    for (member, names) in crate_dependencies() {
+        let serves = matches!(&*member, "ramus-web" | "ramus" | "ramus-archive");
+        assert!(!names.contains("tokio") || serves, "{member} may not depend on tokio");
     }
     let mut files = Vec::new();
-    sources(&root().join("crates/ramus/src"), &mut files);
+    collect_sources(&workspace_root().join("crates/ramus/src"), &mut files);
     for file in files.iter().filter(|file| !file.to_string_lossy().contains("/mcp")) {
         let text = fs::read_to_string(file).unwrap();
         assert!(!text.contains("tokio::") && !text.contains("rmcp::"), "{}", file.display());
@@ -109,22 +109,22 @@ fn a_runtime_is_where_something_is_served() {
 }
 
 #[test]
-fn special_crates_stay_in_their_room() {
-    for (room, names) in dependencies() {
-        for (name, home) in ROOMS {
+fn special_crates_are_used_by_one_member() {
+    for (member, names) in crate_dependencies() {
+        for (name, home) in SINGLE_USER_CRATES {
             assert!(
-                !names.contains(*name) || room == *home,
-                "{name} belongs to {home}, not to {room}"
+                !names.contains(*name) || member == *home,
+                "{name} belongs to {home}, not to {member}"
             );
         }
     }
 }
 
-fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+fn collect_sources(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            sources(&path, found);
+            collect_sources(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }
@@ -140,9 +140,9 @@ fn is_test(file: &Path) -> bool {
 fn every_symbol_has_one_in_ascii() {
     // Not drawn on a terminal: files that are exported, the page, and what the demo says.
     let elsewhere = ["/export/", "/html", "/json", "/demo/", "/mcp", "/serve.rs", "/symbols.rs"];
-    for room in ["ramus-render", "ramus-tui", "ramus"] {
+    for member in ["ramus-render", "ramus-tui", "ramus"] {
         let mut files = Vec::new();
-        sources(&root().join("crates").join(room).join("src"), &mut files);
+        collect_sources(&workspace_root().join("crates").join(member).join("src"), &mut files);
         for file in files.iter().filter(|file| !is_test(file)) {
             let name = file.to_string_lossy();
             if elsewhere.iter().any(|part| name.contains(part)) {
@@ -153,7 +153,7 @@ fn every_symbol_has_one_in_ascii() {
             let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
             for symbol in lines.flat_map(str::chars).filter(|char| !char.is_ascii()) {
                 let is_letter = symbol.is_alphabetic() || is_solid(symbol);
-                let plain = ramus_render::symbols::ascii(symbol);
+                let plain = ramus_render::symbols::ascii_symbol(symbol);
                 assert!(is_letter || plain.is_some(), "{symbol} {}", symbol.escape_unicode());
             }
         }
@@ -165,20 +165,45 @@ fn is_solid(symbol: char) -> bool {
     matches!(symbol, '\u{3000}'..='\u{30ff}' | '\u{ff00}'..='\u{ffef}' | '\u{200d}')
 }
 
+/// The parts of the store that only `ramus-app` uses for the screens, the web app and MCP.
+const APP_ONLY: &[&str] = &[
+    "store::survey",
+    "store::scan",
+    "store::plan",
+    "store::export",
+    "store::inspect",
+    "store::cleanup",
+    "store::secrets",
+    "store::undo::undo",
+    "store::undo::restore",
+];
+
+/// The application layer writes documents and JSON, and draws nothing for a screen.
+#[test]
+fn the_app_draws_nothing() {
+    let mut files = Vec::new();
+    collect_sources(&workspace_root().join("crates/ramus-app/src"), &mut files);
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        for used in text.split("ramus_render::").skip(1) {
+            let parts = ["export", "json", "text::WithheldThoughts"];
+            let is_document = parts.iter().any(|part| used.starts_with(part));
+            assert!(is_document, "{} uses ramus_render::{used:.20}", file.display());
+        }
+    }
+}
+
 /// Questions are answered in `ramus-app`, once; front ends draw.
 #[test]
 fn front_ends_read_through_the_app() {
-    for room in ["ramus-tui/src", "ramus-web/src", "ramus/src/mcp"] {
+    for member in ["ramus-tui/src", "ramus-web/src", "ramus/src/mcp"] {
         let mut files = Vec::new();
-        sources(&root().join("crates").join(room), &mut files);
+        collect_sources(&workspace_root().join("crates").join(member), &mut files);
         for file in files.iter().filter(|file| !is_test(file)) {
             let name = file.to_string_lossy();
             let text = fs::read_to_string(file).unwrap();
             let code = text.split("#[cfg(test)]").next().unwrap();
-            assert!(!code.contains("store::survey"), "{name} reaches store::survey");
-            assert!(!code.contains("store::scan"), "{name} reaches store::scan");
-            let plans = ["store::plan", "store::undo::undo", "store::undo::restore"];
-            for path in plans {
+            for path in APP_ONLY {
                 assert!(!code.contains(path), "{name} reaches {path}");
             }
         }
@@ -187,9 +212,9 @@ fn front_ends_read_through_the_app() {
 
 #[test]
 fn only_the_store_touches_the_disk() {
-    for room in ["ramus-core", "ramus-render", "ramus-app", "ramus-tui", "ramus-web", "ramus"] {
+    for member in ["ramus-core", "ramus-render", "ramus-app", "ramus-tui", "ramus-web", "ramus"] {
         let mut files = Vec::new();
-        sources(&root().join("crates").join(room).join("src"), &mut files);
+        collect_sources(&workspace_root().join("crates").join(member).join("src"), &mut files);
         for file in files {
             let text = fs::read_to_string(&file).unwrap();
             let code = text.split("#[cfg(test)]").next().unwrap();
@@ -200,9 +225,9 @@ fn only_the_store_touches_the_disk() {
 }
 
 #[test]
-fn every_file_says_what_it_is_for() {
+fn every_file_has_a_module_doc() {
     let mut files = Vec::new();
-    sources(&root().join("crates"), &mut files);
+    collect_sources(&workspace_root().join("crates"), &mut files);
     for file in files {
         // The doc comment of a command's arguments is its help, and says it all.
         let is_command = file.parent().is_some_and(|dir| dir.ends_with("commands"));
@@ -212,7 +237,7 @@ fn every_file_says_what_it_is_for() {
 }
 
 /// Returns the numbered rules that a comment cites.
-fn cited(line: &str) -> Vec<String> {
+fn cited_paths(line: &str) -> Vec<String> {
     let Some((_, comment)) = line.split_once("//") else { return Vec::new() };
     let words = comment.split(|char: char| !char.is_ascii_alphanumeric());
     let is_rule = |word: &&str| {
@@ -224,17 +249,17 @@ fn cited(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_rule_that_is_cited_can_be_read() {
-    let rules = fs::read_to_string(root().join("docs/rules.md")).unwrap();
+fn cited_rules_exist() {
+    let rules = fs::read_to_string(workspace_root().join("docs/rules.md")).unwrap();
     for number in 1..=30 {
         assert!(rules.contains(&format!("- **R{number} ")), "R{number}");
     }
     let mut files = Vec::new();
-    sources(&root().join("crates"), &mut files);
+    collect_sources(&workspace_root().join("crates"), &mut files);
     let mut found = 0;
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
-        for rule in text.lines().flat_map(cited) {
+        for rule in text.lines().flat_map(cited_paths) {
             let number = rule.trim_end_matches(['a', 'b', 'c', 'd']);
             let part = &rule[number.len()..];
             let is_there = rules.contains(&format!("- **{number} "))
@@ -244,4 +269,53 @@ fn every_rule_that_is_cited_can_be_read() {
         }
     }
     assert!(found > 100, "{found}");
+}
+
+/// The modules that the code map of ARCHITECTURE.md names exist.
+#[test]
+fn the_code_map_names_existing_modules() {
+    let text = fs::read_to_string(workspace_root().join("ARCHITECTURE.md")).unwrap();
+    let mut source = PathBuf::new();
+    let mut missing = Vec::new();
+    let mut found = 0;
+    for row in text.lines().filter_map(|line| line.strip_prefix("| ")) {
+        let mut cells = row.split('|');
+        let (Some(name), Some(modules)) = (cells.next(), cells.next()) else { continue };
+        if let Some(name) = quoted_names(name).first() {
+            source = workspace_root().join("crates").join(name).join("src");
+        }
+        for module in quoted_names(modules) {
+            let path = source.join(module.trim_end_matches('/'));
+            if !path.is_dir() && !path.with_extension("rs").is_file() {
+                missing.push(path);
+            }
+            found += 1;
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+    assert!(found > 80, "{found} modules were found");
+}
+
+/// Returns what is between backquotes.
+fn quoted_names(cell: &str) -> Vec<&str> {
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+/// `docs/rules.md` names the function that decides each rule.
+#[test]
+fn rules_name_functions_that_exist() {
+    let text = fs::read_to_string(workspace_root().join("docs/rules.md")).unwrap();
+    let stated: BTreeSet<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("- **R")?.split([' ', '.']).next())
+        .collect();
+    let mut located = BTreeSet::new();
+    for row in text.lines().filter_map(|line| line.strip_prefix("| R")) {
+        let cells: Vec<&str> = row.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+        let [rule, _, function, file, ..] = cells[..] else { panic!("{row}") };
+        let source = fs::read_to_string(workspace_root().join("crates").join(file)).unwrap();
+        assert!(source.contains(&format!("fn {function}")), "R{rule}: {function} in {file}");
+        located.insert(rule);
+    }
+    assert_eq!(located, stated);
 }

@@ -23,13 +23,15 @@
 
 mod corpus;
 pub mod demo;
-mod home;
-mod short;
+mod short_form;
 mod skip;
-mod terminal;
+mod test_home;
+mod test_postgres;
+mod test_terminal;
 
-pub use corpus::{Truth, corpus};
-pub use home::Home;
-pub use short::{START, jsonl};
-pub use skip::{shared, skip};
-pub use terminal::Terminal;
+pub use corpus::{CorpusTruth, write_corpus};
+pub use short_form::{START_SECOND, jsonl};
+pub use skip::{shared_material, skip_test};
+pub use test_home::TestHome;
+pub use test_postgres::TestPostgres;
+pub use test_terminal::TestTerminal;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// If everything is required.
 #[expect(clippy::print_stderr, reason = "a test that is skipped reports it")]
 #[track_caller]
-pub fn skip(missing: &str) {
+pub fn skip_test(missing: &str) {
     let required = std::env::var_os("RAMUS_REQUIRE_ALL").is_some_and(|value| value == "1");
     assert!(!required, "RAMUS_REQUIRE_ALL=1, but {missing}");
     eprintln!("skipped: {missing}");
@@ -26,7 +26,7 @@ pub fn skip(missing: &str) {
 /// If everything is required and the directory lacks the part.
 #[expect(clippy::print_stderr, reason = "a test that is skipped reports it")]
 #[track_caller]
-pub fn shared(part: &str) -> Option<PathBuf> {
+pub fn shared_material(part: &str) -> Option<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     if !dir.is_dir() {
         eprintln!("skipped: there is no shared material beside the project");
@@ -36,6 +36,6 @@ pub fn shared(part: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    skip(&format!("the shared material has no {part}"));
+    skip_test(&format!("the shared material has no {part}"));
     None
 }

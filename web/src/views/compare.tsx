@@ -1,4 +1,4 @@
-// Two conversations side by side: what each said, the files, the numbers.
+// Two conversations side by side: messages, files, totals.
 
 import { type Diff, type DiffSpent, query as asQuery } from "../api";
 import { useGet } from "../hooks";
@@ -51,7 +51,7 @@ export function Compare({ query }: { query: URLSearchParams }) {
       tokens(data.usage.a.input + data.usage.a.cache_read),
       tokens(data.usage.b.input + data.usage.b.cache_read),
     ],
-    ["cost by the public list", money(data.usage.a.cost_usd), money(data.usage.b.cost_usd)],
+    ["cost at list prices", money(data.usage.a.cost_usd), money(data.usage.b.cost_usd)],
     ...(unpriced(data.usage.a) + unpriced(data.usage.b)
       ? [
           ["without a known price", unpriced(data.usage.a) || "none", unpriced(data.usage.b) || "none"] as [
@@ -75,9 +75,7 @@ export function Compare({ query }: { query: URLSearchParams }) {
         </a>
       </Head>
       <p class="hush">
-        {data.same
-          ? "Neither has anything that the other has not."
-          : `${several(data.common.messages, "message")} in common`}
+        {data.same ? "Both contain the same messages." : `${several(data.common.messages, "message")} in common`}
         {data.common.node && (
           <>
             , up to <a href={route.session(values.a, data.a.leaf, data.common.node)}>this one</a>{" "}
@@ -111,14 +109,14 @@ export function Compare({ query }: { query: URLSearchParams }) {
       </div>
       {data.files.length > 0 && (
         <section class="card">
-          <h2>Files in the end</h2>
+          <h2>Final files</h2>
           {data.files.map((file, index) => (
             <details key={file.path} class="file" open={data.files.length === 1}>
               <summary>
                 <code>{file.path}</code>
                 <span class="facts">
                   {file.differs === false
-                    ? "the same"
+                    ? "same content"
                     : file.differs === null
                       ? "not known"
                       : `A ${change(file.a)}, B ${change(file.b)}`}
@@ -130,7 +128,7 @@ export function Compare({ query }: { query: URLSearchParams }) {
                 <p class="hush">
                   {file.differs === false
                     ? "Both end with the same content."
-                    : "What one of them ends with is not known."}
+                    : "The final content of one of them is unknown."}
                 </p>
               )}
             </details>
@@ -138,7 +136,7 @@ export function Compare({ query }: { query: URLSearchParams }) {
         </section>
       )}
       <section class="card">
-        <h2>Numbers</h2>
+        <h2>Totals</h2>
         <table class="table">
           <thead>
             <tr>

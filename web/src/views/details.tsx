@@ -2,16 +2,20 @@
 
 import { useState } from "preact/hooks";
 import type { Request } from "../act";
-import { type Conversation, type Detail, query } from "../api";
+import { type Conversation, type Detail, type Resume, query } from "../api";
+import { CopyCommand } from "../copy";
+import { useGet } from "../hooks";
 import { Time } from "../parts";
 import * as route from "../route";
-import { bytes, several, short } from "../words";
+import type { Say } from "../toast";
+import { bytes, distinct, several, short, when } from "../words";
 
 /** A session beside its transcript: its conversations, what it is, what can be done with it. */
 export function Details({
   id,
   session,
   leaf,
+  say,
   onAct,
   onRename,
   onMerge,
@@ -19,6 +23,7 @@ export function Details({
   id: string;
   session: Detail;
   leaf: string;
+  say: Say;
   onAct: (request: Request) => void;
   onRename: () => void;
   onMerge: (of: Conversation[]) => void;
@@ -28,12 +33,27 @@ export function Details({
   const mergeable = !isAgent && session.conversations.length > 1;
   const choose = (one: string, on: boolean) =>
     setChosen([...chosen.filter((other) => other !== one), ...(on ? [one] : [])]);
+  // Two branches never have the same name.
+  const names = distinct(
+    session.conversations,
+    (one) => one.branch_title ?? "(no text)",
+    (one) => when(one.last_active) || `@${one.n}`,
+  );
+  const labels = distinct(
+    session.conversations.map((one, n) => ({ name: names[n], n: one.n })),
+    (one) => one.name,
+    (one) => `@${one.n}`,
+  );
   const merged = chosen.flatMap((one) => session.conversations.find((conversation) => conversation.leaf === one) ?? []);
   return (
     <div class="details">
       <h2>Conversations</h2>
+      <p class="hush">
+        One for each branch. <code>@1</code>, <code>@2</code> … are their numbers: <code>ramus show {short(id)}@1</code>{" "}
+        reads the first in a terminal.
+      </p>
       <ul class="conversations">
-        {session.conversations.map((one) => (
+        {session.conversations.map((one, index) => (
           <li key={one.leaf} class={one.leaf === leaf ? "here" : ""}>
             {mergeable && (
               <input
@@ -44,8 +64,10 @@ export function Details({
               />
             )}
             <a class="to" href={route.session(id, one.leaf)} aria-current={one.leaf === leaf ? "true" : undefined}>
-              <span class={`status ${one.status}`}>{one.resumes ? "▶" : one.status === "active" ? "●" : "○"}</span>
-              <span class="words">{one.branch_title ?? "(no words)"}</span>
+              <span class={`status ${one.status}`} title={one.resumes ? "Claude Code resumes here" : one.status}>
+                {one.resumes ? "◉" : one.status === "active" ? "●" : "○"}
+              </span>
+              <span class="words">{labels[index]}</span>
               <span class="facts">
                 @{one.n} · {several(one.messages, "message")}
                 {one.fork_kind ? ` · left at ${one.fork_kind}` : ""}
@@ -70,11 +92,12 @@ export function Details({
       )}
       {session.resume && (
         <section>
-          <h2>Where Claude Code would resume</h2>
+          <h2>Resume point</h2>
           <p>
             By the rule of {session.resume.rule}: {session.resume.why} (line {session.resume.line}).{" "}
-            <a href={route.session(id, "", session.resume.leaf)}>Go there</a>
+            <a href={route.session(id, "", session.resume.leaf)}>Show it</a>
           </p>
+          <ResumeCommand id={id} say={say} />
           {session.resume.otherwise.map((other) => (
             <p key={other.rule} class="hush">
               {other.rule} would continue <a href={route.session(id, "", other.leaf)}>elsewhere</a>.
@@ -161,4 +184,14 @@ export function Details({
       </section>
     </div>
   );
+}
+
+/** The command that resumes the session where it would go on. */
+function ResumeCommand({ id, say }: { id: string; say: Say }) {
+  const { data } = useGet<Resume>(`sessions/${encodeURIComponent(id)}/resume`);
+  return data ? (
+    <p>
+      <CopyCommand command={data.command} say={say} />
+    </p>
+  ) : null;
 }

@@ -17,12 +17,12 @@ const SOURCES: Record<string, string> = {
   edit: "edits, done again",
   read: "a tool read it",
   original: "what a change noted before it",
-  nothing: "nobody wrote it down",
+  nothing: "its content was not recorded",
 };
 const DOUBTS: Record<string, string> = {
   "changed-outside": "somebody else changed it",
-  "late-backup": "its backup was made too late",
-  "backup-gone": "its backup is gone",
+  "late-backup": "the backup was made too late",
+  "backup-gone": "the backup no longer exists",
   unseen: "it was never written down whole",
 };
 
@@ -60,7 +60,7 @@ export function FilesView({
   if (!data)
     return (
       <div class="page">
-        <Waiting what="Looking for the files" />
+        <Waiting what="Loading files" />
       </div>
     );
   const name = (file: string) => (data.cwd && file.startsWith(`${data.cwd}/`) ? file.slice(data.cwd.length + 1) : file);
@@ -81,7 +81,7 @@ export function FilesView({
             type="button"
             onClick={() => setRequest({ what: "restore-files", session: id, node: data.node ?? "" })}
           >
-            Put them back…
+            Restore them…
           </button>
         )}
       </Head>
@@ -110,7 +110,7 @@ export function FilesView({
                         ? ""
                         : bytes(file.size)
                       : file.state === "absent"
-                        ? "not there yet"
+                        ? "did not exist yet"
                         : "not known"}{" "}
                     · {file.source}
                     {doubt(file) && <span class="left-word"> · {doubt(file)}</span>}

@@ -1,4 +1,4 @@
-// What ramus did, newest first, each with a way back.
+// Operations, newest first, each with undo.
 
 import { useState } from "preact/hooks";
 import { Act, type Request } from "../act";
@@ -20,21 +20,21 @@ export function Log({ say }: { say: (text: string) => void }) {
   if (!data)
     return (
       <div class="page">
-        <Waiting what="Reading the log" />
+        <Waiting what="Loading the log" />
       </div>
     );
   return (
     <div class="page">
       <Head title="Log" />
       <p class="hush">
-        Everything that ramus wrote, and the way back: “Undo” takes back what was done, as long as nothing came after
-        it; “Bring back” gives you the session as it was before, from the trash too. Reading leaves no trace here.
+        Every change that ramus made. “Undo” reverts it as long as nothing else has changed since. “Restore” brings the
+        session back as it was before that change, also from the trash. Reading is not listed.
       </p>
       {data.operations.length === 0 && (
         <section class="card">
           <p>
-            Nothing yet. Going to a message, forking, merging, renaming, putting files back and moving to the trash are
-            noted here.
+            Nothing yet. Resuming from a message, forking, merging, renaming, restoring files and moving to the trash
+            are listed here.
           </p>
         </section>
       )}
@@ -58,10 +58,10 @@ export function Log({ say }: { say: (text: string) => void }) {
               {one.can_restore && (
                 <button
                   type="button"
-                  title="The session as it was before this"
+                  title="The session before this operation"
                   onClick={() => setRequest({ what: "restore", session: one.session, op: one.op })}
                 >
-                  Bring back
+                  Restore
                 </button>
               )}
             </span>

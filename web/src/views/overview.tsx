@@ -1,6 +1,7 @@
 // What there is, what is new, what is about to go.
 
 import type { Overview as Told } from "../api";
+import { ArchiveOffer } from "../archive";
 import { useGet, useNews } from "../hooks";
 import { Failure, Gone, Head, Numbers, SessionList, Waiting } from "../parts";
 import * as route from "../route";
@@ -20,7 +21,7 @@ export function Overview() {
   if (!data)
     return (
       <div class="page">
-        <Waiting what="Reading the histories" />
+        <Waiting what="Loading histories" />
       </div>
     );
   const live = data.recent.filter((session) => data.live.includes(session.id));
@@ -45,8 +46,9 @@ export function Overview() {
       )}
       {data.due && (
         <section class="card warn">
-          <h2>About to be deleted</h2>
-          <p>{data.due} Use or export what you want to keep.</p>
+          <h2>Due for deletion</h2>
+          <p>{data.due}</p>
+          <ArchiveOffer unarchived={data.unarchived} onDone={again} />
           <ul class="leaving">
             {data.leaving.slice(0, 12).map((one) => (
               <li key={one.id + one.project}>
@@ -60,10 +62,22 @@ export function Overview() {
           {data.leaving.length > 12 && <p class="hush">and {several(data.leaving.length - 12, "more session")}</p>}
         </section>
       )}
-      <section class="card">
-        <h2>Recent</h2>
-        <SessionList sessions={recent} />
-      </section>
+      {recent.length > 0 ? (
+        <section class="card">
+          <h2>Recent</h2>
+          <SessionList sessions={recent} />
+        </section>
+      ) : (
+        live.length === 0 && (
+          <section class="card empty">
+            <h2>No sessions yet</h2>
+            <p>
+              Start <code>claude</code> in a project: its sessions appear here by themselves. To look around first,{" "}
+              <code>ramus demo</code> writes a sample history and says how to open it.
+            </p>
+          </section>
+        )
+      )}
       <Gone />
     </div>
   );
@@ -75,7 +89,9 @@ const DAY = 86_400_000;
 function Heat({ activity }: { activity: Record<string, number> }) {
   const days = Object.keys(activity).sort();
   if (days.length === 0) return null;
-  const newest = new Date(`${days[days.length - 1]}T12:00:00Z`).getTime();
+  // Until today: a pause is something to see, too.
+  const today = new Date(`${new Date().toISOString().slice(0, 10)}T12:00:00Z`).getTime();
+  const newest = Math.max(today, new Date(`${days[days.length - 1]}T12:00:00Z`).getTime());
   const end = newest + (6 - new Date(newest).getUTCDay()) * DAY;
   const weeks = 53;
   const begin = end - (weeks * 7 - 1) * DAY;

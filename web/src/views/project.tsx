@@ -20,7 +20,7 @@ export function ProjectView({ name }: { name: string }) {
   if (!data)
     return (
       <div class="page">
-        <Waiting what="Reading the sessions" />
+        <Waiting what="Loading sessions" />
       </div>
     );
   const path = data.sessions.find((session) => session.cwd)?.cwd ?? name;
@@ -49,7 +49,7 @@ export function ProjectView({ name }: { name: string }) {
       </section>
       {data.lost_agents.length > 0 && (
         <section class="card">
-          <h2>Agents whose session is gone</h2>
+          <h2>Agents of deleted sessions</h2>
           <ul class="sessions lost">
             {data.lost_agents.map((one) => (
               <li key={one.agent}>

@@ -8,9 +8,9 @@ import { Failure, Head, Time } from "../parts";
 import { beside, go, key, onLeave, placeHere, session } from "../route";
 import { several, short } from "../words";
 
-const FIELDS = ["q", "regex", "role", "branch", "tool", "since", "until", "project", "session"] as const;
+const FIELDS = ["q", "regex", "role", "branch", "tool", "since", "until", "project", "session", "sort"] as const;
 
-/** What was found last: whoever comes back to it sees it at once, as it was. */
+/** The last results, shown at once when the user comes back. */
 let last: { asked: string; hits: Hit[]; progress?: Progress } | undefined;
 
 export function Search({ query }: { query: URLSearchParams }) {
@@ -120,16 +120,16 @@ export function Search({ query }: { query: URLSearchParams }) {
             id="query"
             name="q"
             type="search"
-            aria-label="What to look for"
+            aria-label="Search text"
             maxLength={1000}
-            placeholder={'words, or "words together"'}
+            placeholder={'words, or "a phrase"'}
             ref={input}
             autocomplete="off"
           />
           <button type="submit">Search</button>
         </div>
         <div class="filters">
-          {select("role", "Said by ", [
+          {select("role", "From ", [
             ["", "anybody"],
             ["user", "you"],
             ["assistant", "Claude"],
@@ -140,6 +140,10 @@ export function Search({ query }: { query: URLSearchParams }) {
             ["", "any"],
             ["active", "active"],
             ["abandoned", "abandoned"],
+          ])}
+          {select("sort", "Show ", [
+            ["", "best matches"],
+            ["newest", "all, newest first"],
           ])}
           <label>
             Tool{" "}
@@ -180,11 +184,11 @@ export function Search({ query }: { query: URLSearchParams }) {
       </form>
       <p class="hush" role="status">
         {!q
-          ? "All words must occur in one message. Every branch, agent and tool result is searched."
+          ? "Every branch, agent and tool result is searched. Filters: tool:Bash file:main.rs since:7d is:error -without"
           : busy
             ? `Looking… ${several(hits.length, "hit")}`
             : progress
-              ? `${several(progress.found, "message")}${progress.shown < progress.found ? `, the newest ${progress.shown} are shown` : ""}`
+              ? `${several(progress.found, "message")}${progress.shown < progress.found ? `, the best ${progress.shown} are shown` : ""}${(progress.notes ?? []).map((note) => `. ${note}`).join("")}`
               : ""}
       </p>
       {error && <Failure error={error} again={() => setTries(tries + 1)} />}

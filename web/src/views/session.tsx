@@ -1,22 +1,31 @@
 // One session: transcript, tree, details.
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Refused, type Row, type View } from "../api";
+import { AnnotationDialog, readAnnotations } from "../annotations";
+import { Refused, type Row, type View, get, query } from "../api";
+import { copyText } from "../copy";
+import { useKeys } from "../hooks";
+import { Icon } from "../icons";
 import { Failure, Waiting } from "../parts";
 import { Printed, usePrinted } from "../print";
 import * as route from "../route";
 import { Transcript } from "../transcript";
 import { Tree } from "../tree";
+import type { Say } from "../toast";
 import { short } from "../words";
 import { Details } from "./details";
 import { useAnswers } from "./session/answers";
 import { useArrival } from "./session/arrival";
-import { type Change, Changing } from "./session/changes";
+import { type Change, Changing, Moved, type MovedTo } from "./session/changes";
+import { useExchanges } from "./session/exchanges";
+import { FindBar } from "./session/find";
 import { Head } from "./session/head";
 import { useReadingKeys } from "./session/keys";
 import { Export, TurnMenu } from "./session/menus";
-import { usePanels } from "./session/panels";
+import { OutlinePanel } from "./session/outline";
+import { PANEL_NAMES, usePanels } from "./session/panels";
 import { Place } from "./session/place";
+import { TracePanel } from "./session/trace";
 
 interface Props {
   id: string;
@@ -26,11 +35,11 @@ interface Props {
   mark: string;
   /** What the list calls the session. */
   listed: string | null | undefined;
-  say: (text: string) => void;
+  say: Say;
 }
 
 const GONE = new Refused(
-  "this session is not there any more",
+  "this session no longer exists",
   "it was moved or deleted; what ramus put into the trash the log brings back",
   404,
 );
@@ -42,12 +51,16 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
   const [chosen, setChosen] = useState<View>();
   const [seen, setSeen] = useState(0);
   const list = useRef<Transcript>(null);
-  const panels = usePanels();
+  const [finding, setFinding] = useState(false);
+  const [noting, setNoting] = useState<string>();
+  const [moved, setMoved] = useState<MovedTo>();
   // Behind a plan nothing moves: what it does may take the session away.
   const held = change !== undefined && "request" in change;
   const answers = useAnswers(address, { id, leaf, at, held });
   const { detail, path, outline, lineage } = answers;
   const told = path.data;
+  const panels = usePanels(detail.data?.forks);
+  const exchanges = useExchanges(address, told, panels.shown === "outline" || panels.shown === "trace");
   const here = Math.min(seen, Math.max(0, (told?.count ?? 1) - 1));
   const arrival = useArrival(list, path, { id, address, at, words: mark });
   const onWay = useCallback(
@@ -57,7 +70,22 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
     },
     [id],
   );
-  const doing = useMemo(() => ({ onWay, onTurn: (view: View) => setChosen(view) }), [onWay]);
+  const onCopy = useCallback(
+    (view: View) => {
+      const at = { leaf: list.current?.props.path.leaf, at: view.at, i: view.i };
+      get<{ text: string }>(`${address}/text${query(at)}`).then(
+        ({ text }) => copyText(text, say, "Message copied"),
+        () => say("The message cannot be read"),
+      );
+    },
+    [address],
+  );
+  const doing = useMemo(() => ({ onWay, onCopy, onTurn: (view: View) => setChosen(view) }), [onWay, onCopy]);
+  useKeys({ "/": () => setFinding(true) });
+  useEffect(() => {
+    // Without them the session can still be read.
+    readAnnotations(id).catch(() => undefined);
+  }, [id]);
   const onLoad = useReadingKeys(list, path, { address, here, say, onWay, onTurn: setChosen });
   // What other sessions call it may be known only now.
   useEffect(() => {
@@ -99,10 +127,25 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
         told={told}
         panels={panels}
         onExport={() => setExporting(true)}
+        onFind={() => setFinding(true)}
+        onAnnotate={() => setNoting("")}
       />
-      {told?.status === "abandoned" && (
+      {finding && <FindBar id={id} onClose={() => setFinding(false)} />}
+      {moved && (
+        <Moved
+          id={id}
+          moved={moved}
+          say={say}
+          onClose={() => setMoved(undefined)}
+          onBack={() => {
+            setChange({ request: { what: "undo", op: moved.op } });
+            setMoved(undefined);
+          }}
+        />
+      )}
+      {!moved && told?.status === "abandoned" && (
         <p class="left-banner" role="note">
-          This branch was left behind. <a href={route.session(id)}>Read the one that Claude Code would resume</a>
+          This branch is abandoned. <a href={route.session(id)}>Show the conversation that Claude Code resumes</a>
         </p>
       )}
       <div class="session-in">
@@ -112,7 +155,13 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
           </div>
         ) : told?.count === 0 ? (
           <div class="page">
-            <p>There is nothing to read in this session yet.</p>
+            <div class="empty">
+              <p>This session has no messages yet.</p>
+              <p class="hush">It is shown here as soon as something is written to it.</p>
+              <a class="button" href="/">
+                Go to the overview
+              </a>
+            </div>
           </div>
         ) : told ? (
           <Transcript
@@ -126,6 +175,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
             onSee={setSeen}
             onLoad={onLoad}
             mark={arrival.mark}
+            live={session?.live}
             back={arrival.back}
           />
         ) : (
@@ -133,12 +183,35 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
         )}
         {told && told.count > 0 && <Place told={told} seen={here} onGo={(position) => list.current?.jump(position)} />}
         {panels.shown && (
-          <aside class="panel" aria-label={panels.shown === "tree" ? "Tree" : "Details"}>
+          <aside class="panel" aria-label={PANEL_NAMES[panels.shown]}>
             <button type="button" class="quiet close" aria-label="Close" onClick={panels.close}>
-              ✕
+              <Icon name="close" />
             </button>
-            {panels.shown === "tree" ? (
-              outline.data ? (
+            {panels.shown === "outline" && (
+              <OutlinePanel
+                id={id}
+                of={exchanges}
+                here={here}
+                onGo={(position) => {
+                  panels.makeRoom();
+                  list.current?.jump(position);
+                }}
+              />
+            )}
+            {panels.shown === "trace" && (
+              <TracePanel
+                address={address}
+                leaf={told?.leaf ?? ""}
+                of={exchanges}
+                onGo={(position) => {
+                  panels.makeRoom();
+                  list.current?.jump(position);
+                }}
+                onAgent={goAgent}
+              />
+            )}
+            {panels.shown === "tree" &&
+              (outline.data ? (
                 <Tree
                   lineage={lineage.data}
                   rows={outline.data.rows}
@@ -148,18 +221,17 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
                 />
               ) : (
                 <Waiting what="Drawing the tree" />
-              )
-            ) : (
-              session && (
-                <Details
-                  id={id}
-                  session={session}
-                  leaf={told?.leaf ?? ""}
-                  onAct={(request) => setChange({ request })}
-                  onRename={() => setChange({ rename: true })}
-                  onMerge={(merge) => setChange({ merge })}
-                />
-              )
+              ))}
+            {panels.shown === "details" && session && (
+              <Details
+                id={id}
+                session={session}
+                leaf={told?.leaf ?? ""}
+                say={say}
+                onAct={(request) => setChange({ request })}
+                onRename={() => setChange({ rename: true })}
+                onMerge={(merge) => setChange({ merge })}
+              />
             )}
           </aside>
         )}
@@ -176,10 +248,27 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
             setChosen(undefined);
             setChange({ request });
           }}
+          onNote={() => {
+            setChosen(undefined);
+            setNoting(chosen.uuid ?? "");
+          }}
         />
       )}
       {exporting && <Export id={id} leaf={told?.leaf ?? ""} onClose={() => setExporting(false)} />}
-      {change && <Changing id={id} title={title} change={change} onChange={setChange} answers={answers} say={say} />}
+      {noting !== undefined && (
+        <AnnotationDialog session={id} message={noting} say={say} onClose={() => setNoting(undefined)} />
+      )}
+      {change && (
+        <Changing
+          id={id}
+          title={title}
+          change={change}
+          onChange={setChange}
+          answers={answers}
+          say={say}
+          onMoved={(op, command) => setMoved({ op, command, left: told?.leaf ?? "" })}
+        />
+      )}
     </div>
   );
 }

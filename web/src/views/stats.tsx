@@ -28,7 +28,7 @@ export function StatsView() {
     );
   return (
     <div class="page">
-      <Head title="Numbers" />
+      <Head title="Statistics" />
       <Numbers
         of={[
           ["sessions", data.sessions],

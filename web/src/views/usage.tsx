@@ -1,25 +1,52 @@
-// Tokens and what they cost: by day, model, project and session.
+// Tokens and what they cost: any range of days, stacked in several ways, down to sessions and messages.
 
-import { useState } from "preact/hooks";
-import type { Amounts, ByTime, Usage } from "../api";
+import { useMemo, useState } from "preact/hooks";
+import type { DailyRow, DailyUsage, Exchanges } from "../api";
+import { MAX_SERIES, StackedBars } from "../chart";
 import { useGet } from "../hooks";
+import { Icon } from "../icons";
 import { Bars, Failure, Head, Numbers, Waiting } from "../parts";
-import * as route from "../route";
-import { count, model, money, place, several, short, tokens } from "../words";
+import { go, key, session as sessionAt } from "../route";
+import { count, model, money, several, short, tokens, when } from "../words";
+import { Blocks } from "./usage/blocks";
+import {
+  type Measure,
+  type Range,
+  type StackBy,
+  amountOf,
+  cacheShare,
+  csv,
+  dayTime,
+  groupNames,
+  groups,
+  lastDays,
+  periods,
+  today,
+  tokensOf,
+  totalsOf,
+} from "./usage/figures";
 
-const MEASURES = { cost: "Cost", tokens: "Tokens", messages: "Answers" } as const;
-type Measure = keyof typeof MEASURES;
-
-const all = (of: Amounts) => of.input + of.output + of.cache_read + of.cache_write_5m + of.cache_write_1h;
-const amount = (of: Amounts, measure: Measure) =>
-  measure === "cost" ? (of.cost_usd ?? 0) : measure === "tokens" ? all(of) : of.messages;
-const shown: Record<Measure, (n: number) => string> = { cost: money, tokens, messages: count };
-/** How many models, projects and sessions are shown. */
+const MEASURES: Record<Measure, string> = { cost: "Cost", tokens: "Tokens", messages: "Replies" };
+const SHOW: Record<Measure, (n: number) => string> = { cost: money, tokens, messages: count };
+const STACKS: Record<StackBy, string> = {
+  model: "Model",
+  project: "Project",
+  branch: "Branch status",
+  agent: "Agents",
+};
+const RANGES: [string, number][] = [
+  ["7 days", 7],
+  ["30 days", 30],
+  ["90 days", 90],
+];
 const MOST = 12;
+const BUDGET = "ramus-budget";
 
-export function UsageView() {
-  const { data, error, again } = useGet<Usage>("usage");
-  const [chosen, setMeasure] = useState<Measure>();
+const dayLabel = (day: string) =>
+  new Date(dayTime(day)).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+
+export function UsageView({ query }: { query: URLSearchParams }) {
+  const { data, error, again } = useGet<DailyUsage>("usage/daily");
   if (error && !data)
     return (
       <div class="page">
@@ -32,222 +59,399 @@ export function UsageView() {
         <Waiting what="Adding up" />
       </div>
     );
-  if (data.totals.messages === 0)
+  if (data.rows.length === 0)
     return (
       <div class="page">
         <Head title="Usage" />
-        <section class="card">
-          <p>No message with tokens was found.</p>
+        <section class="card empty">
+          <h2>Nothing was used yet</h2>
+          <p>No reply with tokens was found. Replies of Claude Code are counted here as soon as they are written.</p>
+          <a class="button" href="/">
+            Go to the overview
+          </a>
         </section>
       </div>
     );
-  const measure = chosen ?? (data.totals.cost_usd ? "cost" : "tokens");
-  const rows = <T extends Amounts>(of: T[], name: (row: T) => string): [string, number][] =>
-    of
-      .map((row): [string, number] => [name(row), amount(row, measure)])
-      .sort((a, b) => b[1] - a[1])
-      .slice(0, MOST);
-  // Two versions of a model may have one short name.
-  const alike = (name: string) => data.by_model.filter((row) => model(row.model) === model(name)).length > 1;
-  const { totals, by_branch, by_line } = data;
+  return <Figures data={data} query={query} />;
+}
+
+/** The choices are part of the address: they can be kept and sent. */
+function useChoices(query: URLSearchParams, data: DailyUsage) {
+  const days = data.rows.flatMap((row) => row.day ?? []);
+  const first = days.reduce((a, b) => (a < b ? a : b), today());
+  const newest = days.reduce((a, b) => (a > b ? a : b), first);
+  // A history that ended a while ago is shown until its end.
+  const end = newest > today() || newest < lastDays(today(), 30).from ? newest : today();
+  const [from, to] = [query.get("from"), query.get("to")];
+  const named = query.get("days") ?? (from || to ? "" : "30");
+  const range: Range =
+    named === "all"
+      ? { from: first, to: end }
+      : Number(named) > 0
+        ? lastDays(end, Number(named))
+        : { from: from || first, to: to || end };
+  const choose = (values: Record<string, string>) => {
+    const next = new URLSearchParams(query);
+    for (const [name, value] of Object.entries(values)) {
+      if (value) next.set(name, value);
+      else next.delete(name);
+    }
+    go(`/usage${next.size ? `?${next}` : ""}`, "replace");
+  };
+  const priced = data.rows.some((row) => row.cost_usd);
+  const measure = (query.get("show") as Measure | null) ?? (priced ? "cost" : "tokens");
+  const by = (query.get("by") as StackBy | null) ?? "model";
+  return {
+    range,
+    named,
+    choose,
+    measure: measure in MEASURES ? measure : "tokens",
+    by: by in STACKS ? by : "model",
+    day: query.get("day") ?? "",
+    group: query.get("group") ?? "",
+  };
+}
+
+function Figures({ data, query }: { data: DailyUsage; query: URLSearchParams }) {
+  const { range, named, choose, measure, by, day, group } = useChoices(query, data);
+  const [budget, setBudget] = useState(() => Number(localStorage.getItem(BUDGET)) || 0);
+  const name = useMemo(() => groupNames(data, by), [data, by]);
+  const inRange = useMemo(
+    () => data.rows.filter((row) => row.day !== null && row.day >= range.from && row.day <= range.to),
+    [data, range.from, range.to],
+  );
+  const undated = data.rows.filter((row) => row.day === null);
+  const stacked = useMemo(() => groups(inRange, name, measure), [inRange, name, measure]);
+  const { unit, list } = useMemo(() => periods(range), [range.from, range.to]);
+  const series = stacked.slice(0, stacked.length > MAX_SERIES ? MAX_SERIES - 1 : MAX_SERIES).map((one) => one.name);
+  const names = stacked.length > series.length ? [...series, "others"] : series;
+  const bars = useMemo(() => {
+    const place = new Map(list.map((period, index) => [period.key, index]));
+    const sums = list.map(() => names.map(() => 0));
+    let index = 0;
+    for (const row of [...inRange].sort((a, b) => ((a.day ?? "") < (b.day ?? "") ? -1 : 1))) {
+      while (index < list.length - 1 && (row.day ?? "") > list[index].to) index += 1;
+      const at = unit === "day" ? (place.get(row.day ?? "") ?? index) : index;
+      const found = series.indexOf(name(row));
+      sums[at][found < 0 ? names.length - 1 : found] += amountOf(row, measure);
+    }
+    return list.map((period, n) => ({
+      key: period.key,
+      label: unit === "month" ? period.key : dayLabel(period.from),
+      parts: sums[n],
+    }));
+  }, [inRange, list, names.join("\n"), measure]);
+  const period = list.find((one) => one.key === day);
+  const chosen = inRange.filter(
+    (row) =>
+      (!period || ((row.day ?? "") >= period.from && (row.day ?? "") <= period.to)) && (!group || name(row) === group),
+  );
+  const totals = totalsOf(chosen);
+  const abandoned = totalsOf(chosen.filter((row) => row.abandoned));
+  const agents = totalsOf(chosen.filter((row) => row.agent));
+  const perPeriod = unit === "day" ? 1 : unit === "week" ? 7 : 30.4;
+  const save = () => {
+    const file = new Blob([csv(data, chosen)], { type: "text/csv" });
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(file);
+    link.download = `ramus-usage-${range.from}-${range.to}.csv`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
   return (
-    <div class="page">
+    <div class="page usage">
       <Head title="Usage">
         <div class="choice" role="group" aria-label="What is shown">
           {(Object.keys(MEASURES) as Measure[]).map((one) => (
-            <button key={one} type="button" aria-pressed={measure === one} onClick={() => setMeasure(one)}>
+            <button key={one} type="button" aria-pressed={measure === one} onClick={() => choose({ show: one })}>
               {MEASURES[one]}
             </button>
           ))}
         </div>
       </Head>
+      <div class="filters" role="group" aria-label="Days">
+        <div class="choice">
+          {[...RANGES.map(([text, n]): [string, string] => [text, String(n)]), ["All", "all"] as const].map(
+            ([text, value]) => (
+              <button
+                key={value}
+                type="button"
+                aria-pressed={named === value}
+                onClick={() => choose({ days: value, from: "", to: "", day: "" })}
+              >
+                {text}
+              </button>
+            ),
+          )}
+        </div>
+        <label>
+          From{" "}
+          <input
+            type="date"
+            value={range.from}
+            max={range.to}
+            onChange={(event) => choose({ days: "", from: event.currentTarget.value, to: range.to, day: "" })}
+          />
+        </label>
+        <label>
+          to{" "}
+          <input
+            type="date"
+            value={range.to}
+            min={range.from}
+            onChange={(event) => choose({ days: "", from: range.from, to: event.currentTarget.value, day: "" })}
+          />
+        </label>
+        <label>
+          Stacked by{" "}
+          <select value={by} onChange={(event) => choose({ by: event.currentTarget.value, group: "" })}>
+            {(Object.keys(STACKS) as StackBy[]).map((one) => (
+              <option key={one} value={one} selected={one === by}>
+                {STACKS[one]}
+              </option>
+            ))}
+          </select>
+        </label>
+        {measure === "cost" && (
+          <label>
+            Budget a day ($){" "}
+            <input
+              type="number"
+              min="0"
+              step="1"
+              class="narrow"
+              value={budget || ""}
+              placeholder="none"
+              onInput={(event) => {
+                const value = Math.max(0, Number(event.currentTarget.value) || 0);
+                localStorage.setItem(BUDGET, String(value));
+                setBudget(value);
+              }}
+            />
+          </label>
+        )}
+        <button type="button" onClick={save}>
+          <Icon name="download" /> CSV
+        </button>
+      </div>
       <Numbers
         of={[
-          ["cost", money(totals.cost_usd)],
-          ["tokens", tokens(all(totals))],
-          ["answers", totals.messages],
-          ["on abandoned branches", money(by_branch.abandoned.cost_usd)],
-          ["by agents", money(by_line.agents.cost_usd)],
+          ["cost", totals.unpriced > 0 && totals.cost === 0 ? "–" : money(totals.cost)],
+          ["tokens", tokens(totals.input + totals.output + totals.cache_read + totals.cache_write)],
+          ["replies", totals.messages],
+          ["from the cache", `${Math.round(100 * cacheShare(totals))} %`],
+          ["on abandoned branches", money(abandoned.cost)],
+          ["by agents", money(agents.cost)],
         ]}
       />
-      <p class="hush">
-        Every answer counts once, however many copies there are. By the public list of prices of{" "}
-        {data.prices.file_date ?? data.prices.date}; with a subscription the cost is only a comparison.
-        {data.unpriced.length > 0 &&
-          ` No price is known for ${data.unpriced.map((one) => `${model(one.model)} (${tokens(one.tokens)} tokens)`).join(", ")}; the cost is without them.`}
-      </p>
-      <Days of={data.by_day.filter(isDay)} undated={data.undated?.messages ?? 0} measure={measure} zone={data.zone} />
-      <div class="grid">
-        <Bars
-          title="By model"
-          of={rows(data.by_model, (row) => (alike(row.model) ? row.model : model(row.model)))}
-          show={shown[measure]}
-        />
-        <Bars
-          title="By project"
-          of={rows(data.by_project, (row) => place(row.path) || row.project)}
-          show={shown[measure]}
-        />
-      </div>
+      {(period || group) && (
+        <p class="chosen-chips">
+          {period && (
+            <button type="button" class="quiet chip" onClick={() => choose({ day: "" })}>
+              {period.from === period.to ? dayLabel(period.from) : `${dayLabel(period.from)} – ${dayLabel(period.to)}`}{" "}
+              <Icon name="close" />
+            </button>
+          )}
+          {group && (
+            <button type="button" class="quiet chip" onClick={() => choose({ group: "" })}>
+              {group} <Icon name="close" />
+            </button>
+          )}
+        </p>
+      )}
       <section class="card">
-        <h2>Sessions</h2>
-        <div class="scroll-x" tabIndex={0} role="region" aria-label="Sessions">
-          <table class="table">
-            <thead>
-              <tr>
-                <th scope="col">Session</th>
-                <th scope="col">Answers</th>
-                <th scope="col">Tokens</th>
-                <th scope="col">Cost</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.by_session.slice(0, MOST).map((row) => (
-                <tr key={row.session + row.project}>
-                  <th scope="row">
-                    <a href={route.session(route.key({ id: row.session, project: row.project }))}>
-                      {row.title ?? short(row.session)}
-                    </a>
-                  </th>
-                  <td>{count(row.messages)}</td>
-                  <td>{tokens(all(row))}</td>
-                  <td>{money(row.cost_usd)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-        {data.by_session.length > MOST && (
-          <p class="hush">
-            and {several(data.by_session.length - MOST, "more session")}; <code>ramus usage --by session</code> lists
-            all
+        <h2>
+          {MEASURES[measure]} by {unit} <span class="facts">{data.zone}; choose a bar to see its sessions</span>
+        </h2>
+        {inRange.length > 0 ? (
+          <StackedBars
+            title={`${MEASURES[measure]} by ${unit}`}
+            bars={bars}
+            series={names}
+            show={SHOW[measure]}
+            line={measure === "cost" && budget > 0 ? budget * perPeriod : undefined}
+            chosen={day}
+            onChoose={(one) => choose({ day: one === day ? "" : one })}
+          />
+        ) : (
+          <p class="empty">
+            Nothing was used in these days.{" "}
+            <button type="button" onClick={() => choose({ days: "all", from: "", to: "", day: "" })}>
+              Show all days
+            </button>
           </p>
         )}
       </section>
+      <div class="grid">
+        <GroupTable
+          title={`By ${STACKS[by].toLowerCase()}`}
+          rows={groups(period ? chosen : inRange, name, measure).slice(0, MOST)}
+          measure={measure}
+          chosen={group}
+          onChoose={(one) => choose({ group: one === group ? "" : one })}
+        />
+        <Cache rows={chosen} data={data} />
+      </div>
+      <SessionTable data={data} rows={chosen} measure={measure} />
+      <Blocks blocks={data.blocks} range={range} />
+      <p class="hush">
+        Every reply counts once, however many copies there are. By the public list of prices of{" "}
+        {data.prices.file_date ?? data.prices.date}; with a subscription the cost is only a comparison.
+        {totals.unpriced > 0 &&
+          ` The cost is without ${tokens(totals.unpriced)} tokens of models without a known price.`}
+        {undated.length > 0 &&
+          ` ${several(totalsOf(undated).messages, "reply", "replies")} without a time are on no day.`}
+      </p>
     </div>
   );
 }
 
-const DAY = 86_400_000;
-/** How many days a picture holds. */
-const SPAN = 120;
-
-type Day = ByTime & { day: string };
-const isDay = (one: ByTime): one is Day => one.day !== undefined;
-
-/** The newest days from the first with something on; days without anything are days, too. */
-function filled(days: Day[]): { day: string; of?: Amounts }[] {
-  const by = new Map(days.map((row) => [row.day, row]));
-  const last = Date.parse(days[days.length - 1].day);
-  const near = days.find((row) => Date.parse(row.day) > last - SPAN * DAY) ?? days[days.length - 1];
-  const out = [];
-  for (let time = Date.parse(near.day); time <= last; time += DAY) {
-    const day = new Date(time).toISOString().slice(0, 10);
-    out.push({ day, of: by.get(day) });
-  }
-  return out;
+function GroupTable({
+  title,
+  rows,
+  measure,
+  chosen,
+  onChoose,
+}: {
+  title: string;
+  rows: { name: string; amount: number }[];
+  measure: Measure;
+  chosen: string;
+  onChoose: (name: string) => void;
+}) {
+  const most = Math.max(1e-9, ...rows.map((row) => row.amount));
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      <table class="bars" aria-label={title}>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.name}>
+              <th scope="row">
+                <button
+                  type="button"
+                  class="quiet row-name"
+                  aria-pressed={chosen === row.name}
+                  title={row.name}
+                  onClick={() => onChoose(row.name)}
+                >
+                  {row.name}
+                </button>
+              </th>
+              <td class="bar-cell">
+                <span class="meter" style={{ inlineSize: `${Math.max(1, (100 * row.amount) / most)}%` }} />
+              </td>
+              <td class="amount">{SHOW[measure](row.amount)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
 }
 
-function Days({ of, undated, measure, zone }: { of: Day[]; undated: number; measure: Measure; zone: string }) {
-  if (of.length === 0) return null;
-  const days = filled(of);
-  const most = Math.max(...days.map(({ of }) => (of ? amount(of, measure) : 0))) || 1;
-  const [width, height] = [Math.min(46, Math.max(6, Math.floor(860 / days.length))), 150];
-  const label = (text: string) =>
-    new Date(`${text}T12:00:00Z`).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
-  const every = Math.max(1, Math.ceil(64 / width));
-  // The last label has its room, too.
-  const wide = Math.max(days.length * width + 4, Math.floor((days.length - 1) / every) * every * width + 48);
+/** How much of what was sent came out of the cache, by model. */
+function Cache({ rows, data }: { rows: DailyRow[]; data: DailyUsage }) {
+  const by = groups(rows, (row) => model(data.models[row.model] || "unknown model"), "tokens").slice(0, MOST);
+  return (
+    <Bars
+      title="Read from the cache"
+      of={by.map((one): [string, number] => [one.name, 100 * cacheShare(totalsOf(one.rows))])}
+      show={(n) => `${n.toFixed(1)} %`}
+    />
+  );
+}
+
+function SessionTable({ data, rows, measure }: { data: DailyUsage; rows: DailyRow[]; measure: Measure }) {
+  const [all, setAll] = useState(false);
+  const [open, setOpen] = useState<number>();
+  const list = groups(rows, (row) => String(row.session), measure);
+  const shown = all ? list.slice(0, 500) : list.slice(0, MOST);
   return (
     <section class="card">
       <h2>
-        By day{" "}
-        <span class="facts">
-          at most {shown[measure](most)}
-          {of[0].day < days[0].day
-            ? `; ${several(of.filter((row) => row.day < days[0].day).length, "earlier day")} in the table`
-            : ""}
-          {undated > 0 ? `; on no day: ${several(undated, "message")} without a time` : ""}
-        </span>
+        Sessions <span class="facts">{count(list.length)}</span>
       </h2>
-      <div
-        class="days"
-        tabIndex={0}
-        role="group"
-        aria-label="By day"
-        ref={(box) => {
-          if (box) box.scrollLeft = box.scrollWidth;
-        }}
-      >
-        <svg
-          width={wide}
-          height={height + 26}
-          role="img"
-          aria-label={`${MEASURES[measure]} by day, ${label(days[0].day)} to ${label(days[days.length - 1].day)}; the most on a day is ${shown[measure](most)}. The table below has each day.`}
-        >
-          <path class="rule" d={`M0 ${height + 4.5}H${days.length * width}`} />
-          {days.map(({ day, of }, index) => {
-            const n = of ? amount(of, measure) : 0;
-            const tall = n > 0 ? Math.max(1.5, (n / most) * height) : 0;
-            return (
-              <g key={day}>
-                {tall > 0 && (
-                  <rect
-                    class="day"
-                    x={index * width + 1}
-                    y={4 + height - tall}
-                    width={Math.max(3, width - 3)}
-                    height={tall}
-                    rx="2"
-                  />
-                )}
-                <rect class="reach" x={index * width} y="4" width={width} height={height}>
-                  <title>{`${day}: ${shown[measure](n)}`}</title>
-                </rect>
-                {index % every === 0 && (
-                  <text x={index * width + 1} y={height + 20}>
-                    {label(day)}
-                  </text>
-                )}
-              </g>
-            );
-          })}
-        </svg>
-      </div>
-      <details class="fold">
-        <summary>The days as a table ({zone})</summary>
-        <div class="scroll-x" tabIndex={0} role="region" aria-label="Days">
-          <table class="table">
-            <thead>
-              <tr>
-                <th scope="col">Day</th>
-                <th scope="col">Answers</th>
-                <th scope="col">In</th>
-                <th scope="col">Out</th>
-                <th scope="col">Cache read</th>
-                <th scope="col">Cache written</th>
-                <th scope="col">Cost</th>
-              </tr>
-            </thead>
-            <tbody>
-              {[...of]
-                .reverse()
-                .slice(0, SPAN)
-                .map((row) => (
-                  <tr key={row.day}>
-                    <th scope="row">{row.day}</th>
-                    <td>{count(row.messages)}</td>
-                    <td>{tokens(row.input)}</td>
-                    <td>{tokens(row.output)}</td>
-                    <td>{tokens(row.cache_read)}</td>
-                    <td>{tokens(row.cache_write_5m + row.cache_write_1h)}</td>
-                    <td>{money(row.cost_usd)}</td>
+      <div class="scroll-x" tabIndex={0} role="region" aria-label="Sessions">
+        <table class="table wide-table">
+          <thead>
+            <tr>
+              <th scope="col">Session</th>
+              <th scope="col">Replies</th>
+              <th scope="col">Tokens</th>
+              <th scope="col">Cost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((one) => {
+              const index = Number(one.name);
+              const session = data.sessions[index];
+              const project = data.projects[session.project];
+              const id = key({ id: session.session, project: project.project });
+              const sum = totalsOf(one.rows);
+              return (
+                <>
+                  <tr key={one.name}>
+                    <th scope="row">
+                      <button
+                        type="button"
+                        class="quiet unfold"
+                        aria-expanded={open === index}
+                        aria-label="Show its messages"
+                        onClick={() => setOpen(open === index ? undefined : index)}
+                      >
+                        <Icon name="chevronRight" />
+                      </button>
+                      <a href={sessionAt(id)}>{session.title ?? short(session.session)}</a>
+                    </th>
+                    <td>{count(sum.messages)}</td>
+                    <td>{tokens(one.rows.reduce((n, row) => n + tokensOf(row), 0))}</td>
+                    <td>{sum.unpriced > 0 && sum.cost === 0 ? "–" : money(sum.cost)}</td>
                   </tr>
-                ))}
-            </tbody>
-          </table>
-        </div>
-      </details>
+                  {open === index && (
+                    <tr class="opened-row">
+                      <td colSpan={4}>
+                        <CostlyExchanges id={id} />
+                      </td>
+                    </tr>
+                  )}
+                </>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      {!all && list.length > MOST && (
+        <button type="button" class="quiet more" onClick={() => setAll(true)}>
+          {several(list.length - MOST, "more session")}
+        </button>
+      )}
     </section>
+  );
+}
+
+/** The prompts of a session that used most, with a link to each. */
+function CostlyExchanges({ id }: { id: string }) {
+  const { data, error } = useGet<Exchanges>(`sessions/${encodeURIComponent(id)}/exchanges`);
+  if (error) return <Failure error={error} />;
+  if (!data) return <Waiting what="Reading its messages" />;
+  const most = [...data.exchanges]
+    .filter((one) => one.tokens > 0)
+    .sort((a, b) => (b.cost_usd ?? 0) - (a.cost_usd ?? 0) || b.tokens - a.tokens)
+    .slice(0, 8);
+  if (most.length === 0) return <p class="hush">Its conversation has no replies with tokens.</p>;
+  return (
+    <ol class="costly">
+      {most.map((one) => (
+        <li key={one.at}>
+          <a href={sessionAt(id, "", one.uuid ?? undefined)}>{one.words || one.kind}</a>
+          <span class="facts">
+            <span>{when(one.started)}</span>
+            <span>{tokens(one.tokens)}</span>
+            <span>{money(one.cost_usd)}</span>
+          </span>
+        </li>
+      ))}
+    </ol>
   );
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use ramus_archive::hook::{HookError, add_hook, hook_command, remove_hook};
 use ramus_core::edit::ChangeDetail;
-use ramus_store::plan::{Content, Plan, Step, What};
-use ramus_store::{PathError, Stamp, settings};
+use ramus_store::plan::{NewContent, OperationKind, PlanStep, WritePlan};
+use ramus_store::{PathError, Stamp, read_optional_text};
 
 use crate::change::PlannedChange;
 use crate::workspace::Workspace;
@@ -37,7 +37,7 @@ impl Workspace {
         program: &str,
     ) -> Result<Option<PlannedChange>, SettingsError> {
         let file = root.join("settings.json");
-        let old = settings(&file)?;
+        let old = read_optional_text(&file)?;
         let text = old.as_deref().unwrap_or_default();
         let edited = match request {
             SettingsRequest::Install => add_hook(text, program),
@@ -48,20 +48,21 @@ impl Workspace {
         if new == text {
             return Ok(None);
         }
-        let content = Content::Bytes(new.into_bytes());
+        let content = NewContent::Bytes(new.into_bytes());
         let step = match old {
             Some(_) => {
-                let before = Stamp::at(&file).map_err(|source| PathError::new(&file, source))?;
-                Step::Put { file: file.clone(), before: Some(before), content }
+                let before =
+                    Stamp::of_file(&file).map_err(|source| PathError::new(&file, source))?;
+                PlanStep::ReplaceFile { file: file.clone(), before: Some(before), content }
             }
-            None => Step::Make { file: file.clone(), content },
+            None => PlanStep::CreateFile { file: file.clone(), content },
         };
         let (words, log) = match request {
             SettingsRequest::Install => ("Adds a hook to", "add the archive hook"),
             SettingsRequest::Uninstall => ("Takes the hook out of", "remove the archive hook"),
         };
-        let plan = Plan {
-            what: What::Settings,
+        let plan = WritePlan {
+            what: OperationKind::Settings,
             session: String::new(),
             file,
             root: Some(root.to_owned()),

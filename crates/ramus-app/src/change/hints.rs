@@ -1,6 +1,6 @@
-//! What to do next where a change is refused or fails, in the words of the command line.
+//! Hints for changes that are refused or fail, as command-line options.
 
-use ramus_core::edit::Refusal;
+use ramus_core::edit::EditRefusal;
 use ramus_store::apply::ApplyError;
 use ramus_store::undo::UndoError;
 
@@ -11,35 +11,40 @@ impl ChangeError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Undo { error, trashed, .. } => return undo_hint(error, *trashed),
-            Self::NoProject(_) => "`ramus projects` lists them all; a directory on disk does, too",
+            Self::NoProject(_) => {
+                "`ramus projects` lists all projects; a directory on disk works too"
+            }
             Self::Refused { what: ChangeKind::Goto, .. } => {
-                "`ramus show SESSION` lists messages to go to"
+                "`ramus show SESSION` shows its messages"
             }
             Self::Refused { what: ChangeKind::Merge, refusal } => merge_hint(refusal),
             Self::Archived(id) => {
-                return Some(format!("`ramus archive restore {id}` puts it back"));
+                return Some(format!("run `ramus archive restore {id}` to bring it back"));
             }
-            Self::NoDirectory(_) => "`--into DIR` writes the files out anywhere",
+            Self::NoDirectory(_) => "use --into DIR to write the files elsewhere",
             Self::Refused { .. }
             | Self::AlreadyThere
             | Self::NoConversation { .. }
             | Self::Title(_)
             | Self::FilesAsTheyWere(_)
             | Self::NothingToRepair
+            | Self::OfOthers
             | Self::Read(_) => return None,
         };
         Some(hint.to_owned())
     }
 }
 
-fn merge_hint(refusal: &Refusal) -> &'static str {
+fn merge_hint(refusal: &EditRefusal) -> &'static str {
     match refusal {
-        Refusal::NoCommonPart { .. } => "`--no-base` merges what has nothing in common",
-        Refusal::NothingOwn { .. } => "one of them holds the other: there is nothing to merge",
-        Refusal::NoExchange { .. } | Refusal::SeveralExchanges { .. } => {
-            "`--dry-run` without `--pick` lists the exchanges with their numbers"
+        EditRefusal::NoCommonPart { .. } => {
+            "use --no-base to merge conversations without a common part"
         }
-        Refusal::Sidechain => "`ramus fork AGENT` makes it a conversation that can be merged",
+        EditRefusal::NothingOwn { .. } => "one contains the other, so there is nothing to merge",
+        EditRefusal::NoExchange { .. } | EditRefusal::SeveralExchanges { .. } => {
+            "use --dry-run without --pick to list the exchanges with their numbers"
+        }
+        EditRefusal::Sidechain => "run `ramus fork AGENT` first to make it a conversation",
         _ => "`ramus conversations SESSION` lists what can be merged",
     }
 }
@@ -50,16 +55,16 @@ fn undo_hint(error: &UndoError, trashed: Option<u64>) -> Option<String> {
         UndoError::Nothing
         | UndoError::Unknown(_)
         | UndoError::Undone { .. }
-        | UndoError::IsUndo(_) => "`ramus log` shows what was done".to_owned(),
-        UndoError::WentOn { op, .. } => {
-            format!("`ramus undo {op} --fork` makes a new session of the state before it")
+        | UndoError::IsUndo(_) => "`ramus log` lists operations".to_owned(),
+        UndoError::ChangedSince { op, .. } => {
+            format!("use `ramus undo {op} --fork` to make a new session from the state before it")
         }
-        UndoError::Taken { .. } => "move one of them elsewhere, then undo again".to_owned(),
-        UndoError::Gone { .. } => "nothing was changed".to_owned(),
-        UndoError::NotDone(_) => "there is nothing of it to take back".to_owned(),
+        UndoError::Recreated { .. } => "move one of them elsewhere, then undo again".to_owned(),
+        UndoError::TrashedFileGone { .. } => "nothing changed".to_owned(),
+        UndoError::NotDone(_) => "it has nothing to undo".to_owned(),
         UndoError::NoVersion(_) => match trashed {
-            Some(op) => format!("it is in the trash; `ramus undo {op}` brings it back"),
-            None => "ramus keeps a version before each of its operations; `ramus log` lists them"
+            Some(op) => format!("it is in the trash; use `ramus undo {op}` to restore it"),
+            None => "ramus makes a backup before each operation; `ramus log` lists operations"
                 .to_owned(),
         },
         UndoError::Read(_) => return None,
@@ -69,21 +74,21 @@ fn undo_hint(error: &UndoError, trashed: Option<u64>) -> Option<String> {
 /// Returns what to do next after a plan could not be carried out.
 pub fn apply_hint(error: &ApplyError) -> Option<&'static str> {
     match error {
-        ApplyError::Open { .. } => Some(
-            "end it there first; Claude Code would take the change back when it ends (`--force` does it all the same)",
+        ApplyError::OpenInClient { .. } => Some(
+            "close it there first, or Claude Code will overwrite the change when it ends (use --force to continue anyway)",
         ),
         ApplyError::Growing(_) => Some(
-            "wait until it rests, or end the client that writes it (`--force` does it all the same)",
+            "wait until it is idle, or close the client that writes it (use --force to continue anyway)",
         ),
-        ApplyError::Changed(_) => Some("nothing was written; run the command again to plan anew"),
-        ApplyError::Outside(_) => Some("name the file or directory that the link leads to"),
-        ApplyError::NotOwner(_) => Some("nothing was written; let its owner do it"),
-        ApplyError::InUse(_) => Some("nothing was written; close it there first"),
-        ApplyError::Unfinished { .. } => {
-            Some("`ramus log --repair` gives that operation up; what it left stays where it is")
-        }
-        ApplyError::Newer(_) => {
-            Some("use the newer ramus, or another directory by `RAMUS_STATE_DIR`")
+        ApplyError::Changed(_) => Some("nothing changed; run the command again"),
+        ApplyError::OutsideClaudeDir(_) => Some("use the path that the link points to"),
+        ApplyError::NotOwner(_) => Some("nothing changed; only its owner can do this"),
+        ApplyError::InUse(_) => Some("nothing changed; close it there first"),
+        ApplyError::Unfinished { .. } => Some(
+            "run `ramus log --repair` to give that operation up; its files stay where they are",
+        ),
+        ApplyError::NewerJournal(_) => {
+            Some("use the newer ramus, or set RAMUS_STATE_DIR to another directory")
         }
         _ => None,
     }

@@ -1,73 +1,87 @@
-//! Hits, and where they lie: looked up when they are drawn, all hits of a file at once.
+//! Search hits and their locations. Locations are looked up when a hit is drawn, for all hits of a file at once.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
-use ramus_core::branches::Status;
-use ramus_core::name::ShortIds;
-use ramus_core::query::{HitBranch, HitContext, HitCopy, Passage, SearchHit, TextKind};
-use ramus_core::title::Summaries;
-use ramus_store::place::{FileRole, HistoryFile, Project};
-use ramus_store::prompts::NotedPrompt;
-use ramus_store::scan::{Again, Content, Histories, Hit, Place, Said, Source, Spot};
-use ramus_store::{Bodies, PathError};
+use ramus_core::branches::BranchStatus;
+use ramus_core::ids::ShortIds;
+use ramus_core::query::{HitBranch, HitContext, HitCopy, HitRank, Passage, SearchHit, TextKind};
+use ramus_core::title::ProjectSummaries;
+use ramus_store::claude_dir::{HistoryFile, Project};
+use ramus_store::project_name::project_dir_name;
+use ramus_store::prompt_history::NotedPrompt;
+use ramus_store::scan::{
+    Hit, HitContextReader, HitNode, HitReader, MatchLocation, ScanNotes, SearchSource, SourceFormat,
+};
+use ramus_store::{PathError, RecordReader};
 
 use super::context::read_context;
+use super::rank::{RankedHits, source_session};
 use super::{SearchCounts, SearchFiles, SearchRequest};
-use crate::address::Scope;
+use crate::address::ResolvedFile;
 use crate::workspace::{ProgressSink, Workspace};
 
-/// Some hits of a search, in order. Each is looked up when [`hit`](Self::hit) asks for it.
+/// Of how many sessions, and up to which size of their files, branches are looked at to order hits.
+const ACTIVE_SESSIONS: usize = 10;
+const ACTIVE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The file that has the prompts of deleted sessions.
+pub(super) const PROMPT_HISTORY: &str = "history.jsonl";
+
+/// Some hits of a search, in order. Each is looked up when [`read_hit`](Self::read_hit) asks for it.
 pub struct SearchBatch<'a> {
     workspace: &'a Workspace,
     request: &'a SearchRequest,
     progress: &'a dyn ProgressSink,
     projects: &'a [Project],
-    sources: &'a [Source],
-    histories: Histories,
-    again: Again,
+    sources: &'a [SearchSource],
+    histories: HitContextReader,
+    hit_reader: HitReader,
     hits: Vec<Hit>,
-    /// Prompts whose sessions were deleted; they come in a batch of their own.
+    /// Prompts of deleted sessions, in a separate batch.
     prompts: Vec<NotedPrompt>,
-    known: Vec<Known>,
+    located: Vec<LocatedHit>,
+    /// The ranks of the hits; empty unless the best come first.
+    ranks: Vec<HitRank>,
     /// How many hits the search has found, those of this batch included.
     pub(super) found: usize,
     /// The hits of each source, and which of their places it is; empty until the first is asked for.
     by_source: Vec<Vec<(usize, usize)>>,
     /// The sessions of the sources that were looked up.
-    owners: BTreeMap<u32, Owner>,
-    said: Said,
-    /// The summaries of the project, where only files of one session are searched.
-    elsewhere: Option<Arc<Summaries>>,
+    owners: BTreeMap<u32, HitOwner>,
+    said: ScanNotes,
+    /// The summaries of projects of which only some sessions are searched.
+    elsewhere: BTreeMap<Option<usize>, Arc<ProjectSummaries>>,
     short_ids: OnceCell<ShortIds>,
 }
 
 /// The session that a source belongs to.
-struct Owner {
+struct HitOwner {
     session: String,
     title: Option<String>,
     cwd: Option<String>,
 }
 
-/// Where a hit lies.
+/// The location of a hit.
 #[derive(Default)]
-struct Known {
-    spot: Spot,
+struct LocatedHit {
+    hit_context: HitNode,
     short_uuid: Option<String>,
     /// The branches of its copies, in their order.
     copies: Vec<Option<HitBranch>>,
     context: Option<HitContext>,
 }
 
-impl Known {
+impl LocatedHit {
     fn new(hit: &Hit) -> Self {
         Self { copies: vec![None; hit.copies.len()], ..Self::default() }
     }
 
     /// Returns the branches of all places, the oldest first.
-    fn branches(&self) -> impl Iterator<Item = Option<HitBranch>> {
-        std::iter::once(self.spot.branch).chain(self.copies.iter().copied())
+    fn copy_branches(&self) -> impl Iterator<Item = Option<HitBranch>> {
+        std::iter::once(self.hit_context.branch).chain(self.copies.iter().copied())
     }
 }
 
@@ -84,58 +98,150 @@ impl<'a> SearchBatch<'a> {
             progress,
             projects: &files.projects,
             sources: &files.sources,
-            histories: Histories::new(workspace.rule()),
-            again: Again::default(),
+            histories: HitContextReader::new(workspace.resume_rule()),
+            hit_reader: HitReader::default(),
             hits: Vec::new(),
             prompts: Vec::new(),
-            known: Vec::new(),
+            located: Vec::new(),
+            ranks: Vec::new(),
             found: 0,
             by_source: Vec::new(),
             owners: BTreeMap::new(),
-            said: Said::default(),
-            elsewhere: None,
+            said: ScanNotes::default(),
+            elsewhere: BTreeMap::new(),
             short_ids: OnceCell::new(),
         }
     }
 
     /// Replaces the hits.
-    pub(super) fn set_hits(&mut self, hits: Vec<Hit>, said: &Said) {
-        self.known = hits.iter().map(Known::new).collect();
+    pub(super) fn set_hits(&mut self, hits: Vec<Hit>, said: &ScanNotes) {
+        self.located = hits.iter().map(LocatedHit::new).collect();
         self.by_source.clear();
         self.hits = hits;
+        self.ranks.clear();
         self.said.clone_from(said);
+    }
+
+    /// Replaces the hits by others that are ranked.
+    pub(super) fn set_ranked_hits(&mut self, ranked: RankedHits, said: &ScanNotes) {
+        self.set_hits(ranked.hits, said);
+        self.ranks = ranked.ranks;
+    }
+
+    /// Moves hits on abandoned branches behind equally close hits of the same session, for the sessions that are
+    /// shown first: it takes reading their files.
+    pub(super) fn prefer_active(&mut self) {
+        let is_first = |rank: &&HitRank| rank.session < ACTIVE_SESSIONS;
+        let first = self.ranks.iter().take_while(is_first).count();
+        let is_small =
+            |hit: &Hit| self.sources[hit.location.source as usize].file.bytes <= ACTIVE_BYTES;
+        let small: Vec<usize> = (0..first).filter(|index| is_small(&self.hits[*index])).collect();
+        for index in small {
+            self.look_up(index);
+        }
+        let is_abandoned = |index: usize| {
+            let mut branches = self.located[index].copy_branches().flatten().peekable();
+            branches.peek().is_some() && branches.all(|it| it.status == BranchStatus::Abandoned)
+        };
+        let mut order: Vec<usize> = (0..self.hits.len()).collect();
+        order[..first].sort_by_key(|index| {
+            let rank = &self.ranks[*index];
+            (rank.session, rank.level, is_abandoned(*index))
+        });
+        self.move_ownerless_to_end(&mut order);
+        if !order.is_sorted() {
+            self.hits = order.iter().map(|index| self.hits[*index].clone()).collect();
+            self.ranks = order.iter().map(|index| self.ranks[*index].clone()).collect();
+            self.located = self.hits.iter().map(LocatedHit::new).collect();
+            self.by_source.clear();
+        }
+    }
+
+    /// Moves sessions to the end that are nothing but titles of other sessions, as far as their files were read.
+    fn move_ownerless_to_end(&self, order: &mut [usize]) {
+        let is_ownerless = |index: usize| {
+            self.owners.contains_key(&self.hits[index].location.source)
+                && self.located[index].hit_context.node.is_none()
+        };
+        let has_node: BTreeSet<usize> = (0..self.ranks.len())
+            .filter(|index| !is_ownerless(*index))
+            .map(|index| self.ranks[index].session)
+            .collect();
+        if let Some(ranks) = Some(&self.ranks).filter(|ranks| !ranks.is_empty()) {
+            order.sort_by_key(|index| !has_node.contains(&ranks[*index].session));
+        }
+    }
+
+    /// Keeps the best hits of each session, and returns how many others there were.
+    pub(super) fn keep_best(&mut self, count: usize) -> usize {
+        let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut kept = Vec::with_capacity(self.ranks.len());
+        for rank in &self.ranks {
+            let size = sizes.entry(rank.session).or_default();
+            *size += 1;
+            kept.push(*size <= count);
+        }
+        for rank in &mut self.ranks {
+            rank.more = sizes[&rank.session].saturating_sub(count);
+        }
+        let before = self.ranks.len();
+        if before > 0 {
+            self.retain_hits(|index| kept.get(index).is_none_or(|kept| *kept));
+        }
+        before - self.ranks.len()
+    }
+
+    /// Returns the id of a session or an agent as short as it can be.
+    pub fn shorten_id(&self, id: &str) -> String {
+        self.short_ids().shorten_id(id).to_owned()
+    }
+
+    /// Returns where the words of the search occur in a text: those that were searched for in the end.
+    pub fn match_ranges(&self, text: &str) -> Vec<Range<usize>> {
+        self.request.query.match_ranges(text)
     }
 
     /// Replaces the hits by prompts of deleted sessions.
     pub(super) fn set_prompts(&mut self, prompts: Vec<NotedPrompt>) {
-        self.set_hits(Vec::new(), &Said::default());
+        self.set_hits(Vec::new(), &ScanNotes::default());
         self.prompts = prompts;
     }
 
     /// Leaves out the first hits, and those beyond a limit.
     pub(super) fn keep_range(&mut self, skip: usize, limit: usize) {
-        self.retain(|index| index >= skip && index - skip < limit);
+        let mut beyond: BTreeMap<usize, usize> = BTreeMap::new();
+        for rank in self.ranks.iter().skip(skip.saturating_add(limit)) {
+            *beyond.entry(rank.session).or_default() += 1;
+        }
+        for rank in &mut self.ranks {
+            rank.more += beyond.get(&rank.session).unwrap_or(&0);
+        }
+        self.retain_hits(|index| index >= skip && index - skip < limit);
     }
 
-    fn retain(&mut self, keep: impl Fn(usize) -> bool) {
+    fn retain_hits(&mut self, keep: impl Fn(usize) -> bool) {
         let mut index = 0..;
         self.hits.retain(|_| index.next().is_some_and(&keep));
         let mut index = 0..;
-        self.known.retain(|_| index.next().is_some_and(&keep));
+        self.located.retain(|_| index.next().is_some_and(&keep));
+        let mut index = 0..;
+        self.ranks.retain(|_| index.next().is_some_and(&keep));
         let mut index = 0..;
         self.prompts.retain(|_| index.next().is_some_and(&keep));
         self.by_source.clear();
     }
 
     /// Keeps the hits on branches of one status; that takes reading all files with hits.
-    pub(super) fn keep_status(&mut self, status: Status) {
+    pub(super) fn keep_status(&mut self, status: BranchStatus) {
         for index in 0..self.hits.len() {
             self.look_up(index);
         }
         // One copy on such a branch is enough.
-        let fits = |known: &Known| known.branches().flatten().any(|branch| branch.status == status);
-        let kept: Vec<bool> = self.known.iter().map(fits).collect();
-        self.retain(|index| kept[index]);
+        let fits = |known: &LocatedHit| {
+            known.copy_branches().flatten().any(|branch| branch.status == status)
+        };
+        let kept: Vec<bool> = self.located.iter().map(fits).collect();
+        self.retain_hits(|index| kept[index]);
     }
 
     pub fn len(&self) -> usize {
@@ -156,15 +262,8 @@ impl<'a> SearchBatch<'a> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut known: BTreeMap<(Option<usize>, &str), usize> = BTreeMap::new();
         for (index, hit) in self.hits.iter().enumerate() {
-            let source = &self.sources[hit.place.source as usize];
-            let session = match &source.file.role {
-                FileRole::NestedAgent { session } | FileRole::Journal { session } => session,
-                FileRole::Session => &source.file.id,
-                FileRole::FlatAgent => {
-                    self.said.sessions.get(&hit.place.source).unwrap_or(&source.file.id)
-                }
-            };
-            let group = *known.entry((source.project, session)).or_insert_with(|| {
+            let session = source_session(self.sources, hit.location.source, &self.said);
+            let group = *known.entry(session).or_insert_with(|| {
                 groups.push(Vec::new());
                 groups.len() - 1
             });
@@ -177,10 +276,10 @@ impl<'a> SearchBatch<'a> {
     }
 
     /// Counts the messages, and the messages in each file.
-    pub(super) fn count(&self) -> SearchCounts {
+    pub(super) fn count_messages(&self) -> SearchCounts {
         let mut order = Vec::new();
         let mut messages: BTreeMap<u32, usize> = BTreeMap::new();
-        for place in self.hits.iter().flat_map(Hit::places) {
+        for place in self.hits.iter().flat_map(Hit::all_locations) {
             let count = messages.entry(place.source).or_default();
             if *count == 0 {
                 order.push(place.source);
@@ -192,44 +291,45 @@ impl<'a> SearchBatch<'a> {
             messages: self.hits.len(),
             files: order.iter().map(|source| (file(source), messages[source])).collect(),
             unknown_bytes: 0,
+            ignored_case: false,
         }
     }
 
     /// Returns the file that has a hit; `None`: its session was deleted.
     pub fn source_file(&self, index: usize) -> Option<&HistoryFile> {
-        self.source(index).map(|source| &source.file)
+        self.hit_source(index).map(|source| &source.file)
     }
 
-    /// Whether a hit is in a tool result that has a file of its own, beside the session.
+    /// Whether a hit is in a spilled tool result, which has a separate file.
     pub fn is_spilled(&self, index: usize) -> bool {
-        self.source(index).is_some_and(|source| source.content == Content::Spilled)
+        self.hit_source(index).is_some_and(|source| source.content == SourceFormat::Spilled)
     }
 
-    /// Returns the whole text of a prompt whose session was deleted.
+    /// Returns the complete text of a prompt of a deleted session.
     pub fn deleted_prompt(&self, index: usize) -> Option<&NotedPrompt> {
         self.prompts.get(index.checked_sub(self.hits.len())?)
     }
 
-    fn source(&self, index: usize) -> Option<&'a Source> {
-        self.hits.get(index).map(|hit| &self.sources[hit.place.source as usize])
+    fn hit_source(&self, index: usize) -> Option<&'a SearchSource> {
+        self.hits.get(index).map(|hit| &self.sources[hit.location.source as usize])
     }
 
     /// Looks up a hit and reads its text; `None`: the record is not there any more.
-    pub fn hit(&mut self, index: usize) -> Option<SearchHit> {
+    pub fn read_hit(&mut self, index: usize) -> Option<SearchHit> {
         if let Some(prompt) = self.deleted_prompt(index) {
             return Some(self.prompt_hit(prompt));
         }
         self.look_up(index);
-        let source = self.source(index)?;
-        let (place, room) = (self.hits[index].place, self.request.room);
-        let read = self.again.read(source, &place, &self.request.query, |finding| {
+        let source = self.hit_source(index)?;
+        let (place, room) = (self.hits[index].location, self.request.passage_chars);
+        let read = self.hit_reader.read_hit(source, &place, &self.request.query, |finding| {
             let passage = Passage::cut(&finding.text, &finding.range, room);
             (finding.text_kind, finding.time, finding.sidechain, passage)
         });
-        let (kind, time, sidechain, passage) = self.warn(read)??;
-        let known = std::mem::take(&mut self.known[index]);
-        let (address, short_address, short_session) = self.addresses(index, &known);
-        let copies = { self.hits[index].places().zip(known.branches()) }
+        let (kind, time, sidechain, passage) = self.report_problem(read)??;
+        let known = std::mem::take(&mut self.located[index]);
+        let (address, short_address, short_session) = self.hit_addresses(index, &known);
+        let copies = { self.hits[index].all_locations().zip(known.copy_branches()) }
             .map(|(place, branch)| HitCopy {
                 file: self.sources[place.source as usize].file.relative.clone(),
                 line: place.line,
@@ -247,11 +347,11 @@ impl<'a> SearchBatch<'a> {
             is_sidechain: is_agent || sidechain,
             file: source.file.relative.clone(),
             line: place.line,
-            node: known.spot.node,
-            uuid: known.spot.uuid.filter(|_| known.spot.is_own),
+            node: known.hit_context.node,
+            uuid: known.hit_context.uuid.filter(|_| known.hit_context.is_own),
             kind,
             is_prompt_only: false,
-            branch: known.spot.branch,
+            branch: known.hit_context.branch,
             time,
             sort_time: place.time,
             passage,
@@ -260,20 +360,21 @@ impl<'a> SearchBatch<'a> {
             short_session,
             copies,
             context: known.context,
+            rank: self.ranks.get(index).cloned(),
         })
     }
 
     fn prompt_hit(&self, prompt: &NotedPrompt) -> SearchHit {
-        let range = self.request.query.find(&prompt.text).unwrap_or_default();
-        let short = self.short_ids().short(&prompt.session).to_owned();
+        let range = self.request.query.find_in_text(&prompt.text).unwrap_or_default();
+        let short = self.short_ids().shorten_id(&prompt.session).to_owned();
         SearchHit {
             session: prompt.session.clone(),
             title: None,
-            project: prompt.project.clone(),
+            project: self.prompt_project(prompt),
             cwd: prompt.project.clone(),
             agent: None,
             is_sidechain: false,
-            file: "history.jsonl".to_owned(),
+            file: PROMPT_HISTORY.to_owned(),
             line: prompt.line,
             node: None,
             uuid: None,
@@ -282,36 +383,46 @@ impl<'a> SearchBatch<'a> {
             branch: None,
             time: prompt.time,
             sort_time: prompt.time,
-            passage: Passage::cut(&prompt.text, &range, self.request.room),
+            passage: Passage::cut(&prompt.text, &range, self.request.passage_chars),
             address: prompt.session.clone(),
             short_address: short.clone(),
             short_session: short,
             copies: Vec::new(),
             context: None,
+            rank: None,
         }
     }
 
+    /// Returns the encoded name of the project of a prompt, as other hits have it.
+    fn prompt_project(&self, prompt: &NotedPrompt) -> Option<String> {
+        let known = self.projects.iter().find(|project| prompt.belongs_to(&project.name));
+        let encoded = || prompt.project.as_deref().map(project_dir_name);
+        known.map(|project| project.name.clone()).or_else(encoded)
+    }
+
     /// Returns what leads to a hit, with whole ids and with short ones, and the session's short id.
-    fn addresses(&self, index: usize, known: &Known) -> (String, String, String) {
-        let place = &self.hits[index].place;
+    fn hit_addresses(&self, index: usize, known: &LocatedHit) -> (String, String, String) {
+        let place = &self.hits[index].location;
         let source = &self.sources[place.source as usize];
         let owner = self.owners.get(&place.source);
         let session = owner.map_or(&*source.file.id, |owner| &owner.session);
-        let short_session = self.short_ids().short(session).to_owned();
+        let short_session = self.short_ids().shorten_id(session).to_owned();
         let (whole, short) = match source {
             // A file outside of the Claude directories has no other name than its path.
-            Source { project: None, file, .. } => (file.relative.clone(), file.relative.clone()),
-            Source { file, .. } if file.role.is_agent() => (
+            SearchSource { project: None, file, .. } => {
+                (file.relative.clone(), file.relative.clone())
+            }
+            SearchSource { file, .. } if file.role.is_agent() => (
                 format!("agent-{}", file.id),
-                format!("agent-{}", self.short_ids().short(&file.id)),
+                format!("agent-{}", self.short_ids().shorten_id(&file.id)),
             ),
             _ => (session.to_owned(), short_session.clone()),
         };
-        let (address, short) = match (&known.spot, &known.short_uuid) {
-            (Spot { is_hidden: true, branch: Some(branch), .. }, _) => {
+        let (address, short) = match (&known.hit_context, &known.short_uuid) {
+            (HitNode { is_hidden: true, branch: Some(branch), .. }, _) => {
                 (format!("{whole}@{}", branch.n), format!("{short}@{}", branch.n))
             }
-            (Spot { is_hidden: false, uuid: Some(uuid), .. }, Some(start)) => {
+            (HitNode { is_hidden: false, uuid: Some(uuid), .. }, Some(start)) => {
                 (format!("{whole}:{uuid}"), format!("{short}:{start}"))
             }
             _ => (whole, short),
@@ -323,22 +434,23 @@ impl<'a> SearchBatch<'a> {
         self.short_ids.get_or_init(|| self.workspace.short_ids())
     }
 
-    /// Finds out where a hit and its copies lie, and with it all others of their files.
+    /// Locates a hit and its copies, together with all other hits in their files.
     fn look_up(&mut self, index: usize) {
         if self.by_source.is_empty() {
             self.by_source = vec![Vec::new(); self.sources.len()];
             for (at, hit) in self.hits.iter().enumerate() {
-                for (nth, place) in hit.places().enumerate() {
+                for (nth, place) in hit.all_locations().enumerate() {
                     self.by_source[place.source as usize].push((at, nth));
                 }
             }
         }
-        let sources: Vec<u32> = self.hits[index].places().map(|place| place.source).collect();
+        let sources: Vec<u32> =
+            self.hits[index].all_locations().map(|place| place.source).collect();
         for source in sources {
             let together = std::mem::take(&mut self.by_source[source as usize]);
             if !together.is_empty() {
                 let looked_up = self.look_up_all(source, &together);
-                self.warn(looked_up);
+                self.report_problem(looked_up);
             }
         }
     }
@@ -346,28 +458,32 @@ impl<'a> SearchBatch<'a> {
     fn look_up_all(&mut self, index: u32, together: &[(usize, usize)]) -> Result<(), PathError> {
         let source = &self.sources[index as usize];
         let files = source.project.map_or(&[][..], |project| &self.projects[project].files);
-        let places: Vec<Place> = together
+        let places: Vec<MatchLocation> = together
             .iter()
-            .filter_map(|(at, nth)| self.hits[*at].places().nth(*nth).copied())
+            .filter_map(|(at, nth)| self.hits[*at].all_locations().nth(*nth).copied())
             .collect();
         // Files that are not searched may name nodes of this one.
-        let elsewhere = match &self.request.scope {
-            Scope::Session(found) => {
-                Some(&**self.elsewhere.get_or_insert_with(|| self.workspace.summaries(found)))
-            }
-            _ => None,
-        };
+        let elsewhere = self.request.scope.sessions().and_then(|sessions| {
+            let dir = source.project.map(|project| &self.projects[project].dir);
+            let beside = |found: &&ResolvedFile| match dir {
+                Some(dir) => found.project_dir() == dir,
+                None => found.file.path == source.file.path,
+            };
+            let found = sessions.iter().find(beside)?;
+            let read = || self.workspace.project_summaries(found);
+            Some(&**self.elsewhere.entry(source.project).or_insert_with(read))
+        });
         let summaries = elsewhere.unwrap_or(self.said.summaries.entry(source.project).or_default());
-        let found = self.histories.whereabouts(source, &places, files, summaries)?;
+        let found = self.histories.find_context(source, &places, files, summaries)?;
         let (session, title, cwd) = (found.session, found.title, found.cwd);
-        self.owners.insert(index, Owner { session, title, cwd });
+        self.owners.insert(index, HitOwner { session, title, cwd });
         let depth = self.request.context;
         let mut bodies = match source.content {
-            Content::Records if depth > 0 => Some(Bodies::open(&source.file.path)?),
+            SourceFormat::Records if depth > 0 => Some(RecordReader::open(&source.file.path)?),
             _ => None,
         };
-        for ((at, nth), spot) in together.iter().zip(found.spots) {
-            let known = &mut self.known[*at];
+        for ((at, nth), spot) in together.iter().zip(found.nodes) {
+            let known = &mut self.located[*at];
             if let Some(copy) = nth.checked_sub(1) {
                 known.copies[copy] = spot.branch;
                 continue;
@@ -377,12 +493,12 @@ impl<'a> SearchBatch<'a> {
             }
             let short = spot.uuid.as_deref().map(|uuid| found.history.short_uuid(uuid).to_owned());
             known.short_uuid = short;
-            known.spot = spot;
+            known.hit_context = spot;
         }
         Ok(())
     }
 
-    fn warn<T>(&self, read: Result<T, PathError>) -> Option<T> {
-        read.inspect_err(|problem| self.progress.warn(problem)).ok()
+    fn report_problem<T>(&self, read: Result<T, PathError>) -> Option<T> {
+        read.inspect_err(|problem| self.progress.report_problem(problem)).ok()
     }
 }

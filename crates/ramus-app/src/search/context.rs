@@ -1,36 +1,49 @@
 //! The messages before and after a hit: its ancestors, and all that follow it.
 
-use ramus_core::fold::FoldId;
 use ramus_core::history::History;
+use ramus_core::message_tree::MessageNodeId;
 use ramus_core::query::HitContext;
 use ramus_core::session::NodeId;
-use ramus_store::{Bodies, PathError};
+use ramus_store::{PathError, RecordReader};
 
 use crate::message::message_summary;
 
 /// Returns the messages that are at most `depth` messages away from a node.
 pub(super) fn read_context(
     history: &History,
-    bodies: &mut Bodies,
+    bodies: &mut RecordReader,
     node: NodeId,
     depth: usize,
 ) -> Result<HitContext, PathError> {
     let mut context = HitContext::default();
-    let Some(fold) = history.folds.of(node) else { return Ok(context) };
-    let folds = &history.folds;
-    for above in folds.ancestors(fold).skip(1).filter(|fold| folds.speaks(*fold)).take(depth) {
-        context.before.insert(0, message_summary(history, bodies, above)?);
+    let Some(message_id) = history.message_tree.message_of(node) else { return Ok(context) };
+    let messages = &history.message_tree;
+    for above in messages.ancestors(message_id).skip(1).filter(|it| messages.has_dialogue(*it)) {
+        if context.before.len() == depth {
+            break;
+        }
+        let summary = message_summary(history, bodies, above)?;
+        // A message without a text says nothing about the hit.
+        if !summary.text.trim().is_empty() {
+            context.before.insert(0, summary);
+        }
     }
-    let mut open: Vec<(FoldId, usize)> =
-        folds.speaking_children(fold).map(|child| (child, 1)).collect();
+    let mut open: Vec<(MessageNodeId, usize)> =
+        messages.dialogue_children(message_id).map(|child| (child, 1)).collect();
     open.reverse();
     while let Some((below, level)) = open.pop() {
-        if folds.fold(below).voice.speaks() {
-            context.after.push(message_summary(history, bodies, below)?);
+        // What is not shown is no distance.
+        let mut next_level = level;
+        if messages.message(below).role.is_dialogue() {
+            let summary = message_summary(history, bodies, below)?;
+            if !summary.text.trim().is_empty() {
+                context.after.push(summary);
+                next_level += 1;
+            }
         }
-        if level < depth {
+        if next_level <= depth {
             let mut next: Vec<_> =
-                folds.speaking_children(below).map(|child| (child, level + 1)).collect();
+                messages.dialogue_children(below).map(|child| (child, next_level)).collect();
             next.reverse();
             open.extend(next);
         }

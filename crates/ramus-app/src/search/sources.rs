@@ -1,13 +1,17 @@
-//! Which files a search reads: sessions, their sub-agents, and tool results in files of their own.
+//! Which files a search reads: sessions, their sub-agents, and spilled tool results.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use ramus_core::pull_request::PullRequestName;
-use ramus_store::place::{FileRole, HistoryFile, Project};
-use ramus_store::scan::{Content, Source, spills};
+use ramus_core::query::Query;
+use ramus_store::claude_dir::{FileRole, HistoryFile, Project};
+use ramus_store::scan::{ScanFilter, ScanJob, SearchSource, SourceFormat, list_spilled_results};
 
+use super::rank::source_session;
+use super::request::commit_pattern;
 use super::{AgentFilter, SearchRequest};
-use crate::address::Scope;
+use crate::address::{ResolvedProject, Scope};
 use crate::list::has_pull_request;
 use crate::workspace::{SurveyDetail, Workspace};
 
@@ -16,27 +20,28 @@ pub(super) fn search_sources(
     workspace: &Workspace,
     listed: &[Project],
     request: &SearchRequest,
-) -> Vec<Source> {
-    let (projects, session) = match &request.scope {
-        Scope::All => ((0..listed.len()).collect(), None),
-        Scope::Project(project) => (vec![project.index()], None),
-        Scope::Session(found) => match &found.project {
-            Some(project) => (vec![project.index()], Some(&found.file)),
-            None => return vec![Source::new(found.file.clone(), Content::Records, None)],
-        },
-    };
-    let mut sources = Vec::new();
-    for index in projects {
-        let project = &listed[index];
-        let records = project.files.iter();
-        sources
-            .extend(records.filter_map(|file| record_source(file, session, request.agents, index)));
-        if request.agents != AgentFilter::Only {
-            let spilled = spills(project, session.map(|session| session.id.as_str()));
-            let spilled = spilled.into_iter();
-            sources.extend(spilled.map(|file| Source::new(file, Content::Spilled, Some(index))));
+) -> Vec<SearchSource> {
+    let in_project = |index, session| project_sources(listed, index, session, request.agents);
+    let mut sources: Vec<SearchSource> = match &request.scope {
+        Scope::All => (0..listed.len()).flat_map(|index| in_project(index, None)).collect(),
+        Scope::Project(project) => in_project(project.listing_index(), None),
+        Scope::Session(_) | Scope::Sessions(_) => {
+            let sessions = request.scope.sessions().unwrap_or_default().iter();
+            let index = |project: &ResolvedProject| {
+                listed.iter().position(|listed| listed.dir == project.dir)
+            };
+            sessions
+                .flat_map(|found| match found.project.as_ref().map(index) {
+                    Some(Some(index)) => in_project(index, Some(&found.file)),
+                    // A project that is gone from the listing has nothing left to search.
+                    Some(None) => Vec::new(),
+                    None => {
+                        vec![SearchSource::new(found.file.clone(), SourceFormat::Records, None)]
+                    }
+                })
+                .collect()
         }
-    }
+    };
     if let Some(wanted) = &request.pull_request {
         let made = sessions_with(workspace, &request.scope, wanted);
         sources.retain(|source| {
@@ -44,16 +49,60 @@ pub(super) fn search_sources(
             made.iter().any(|made| path == made || path.starts_with(made.with_extension("")))
         });
     }
+    if let Some(commit) = &request.commit {
+        keep_commit(&mut sources, commit);
+    }
     sources
 }
 
-/// Returns a file as a source; `None`: it does not belong to the session, or is not wanted.
+/// Returns the files of a project, or of one session in it.
+fn project_sources(
+    listed: &[Project],
+    index: usize,
+    session: Option<&HistoryFile>,
+    agents: AgentFilter,
+) -> Vec<SearchSource> {
+    let project = &listed[index];
+    let records = project.files.iter();
+    let mut sources: Vec<SearchSource> =
+        records.filter_map(|file| record_source(file, session, agents, index)).collect();
+    if agents != AgentFilter::Only {
+        let spilled = list_spilled_results(project, session.map(|session| session.id.as_str()));
+        let source = |file| SearchSource::new(file, SourceFormat::Spilled, Some(index));
+        sources.extend(spilled.into_iter().map(source));
+    }
+    sources
+}
+
+/// Keeps the sources of sessions that mention a commit.
+fn keep_commit(sources: &mut Vec<SearchSource>, commit: &str) {
+    // The digits were checked, so this is always a pattern.
+    let Ok(query) = Query::from_regex(&commit_pattern(commit)) else { return };
+    let job = ScanJob {
+        sources,
+        query: &query,
+        tool: None,
+        filter: &ScanFilter::default(),
+        on_read: &|_| {},
+        go_on: &|| true,
+        in_background: false,
+    };
+    let found = job.find_all();
+    let session = |index| source_session(sources, index, &found.notes);
+    let sessions: BTreeSet<_> = found.locations.iter().map(|place| session(place.source)).collect();
+    let kept: Vec<bool> =
+        (0..sources.len()).map(|index| sessions.contains(&session(index as u32))).collect();
+    let mut kept = kept.into_iter();
+    sources.retain(|_| kept.next().unwrap_or(false));
+}
+
+/// Returns a file as a source. `None` if it is not part of the session or not requested.
 fn record_source(
     file: &HistoryFile,
     session: Option<&HistoryFile>,
     agents: AgentFilter,
     project: usize,
-) -> Option<Source> {
+) -> Option<SearchSource> {
     let mut only_session = None;
     let is_meant = match session {
         None => true,
@@ -76,8 +125,8 @@ fn record_source(
         AgentFilter::Only => (true, (!is_agent).then_some(true)),
         AgentFilter::None => (!is_agent, Some(false)),
     };
-    let source = || Source::new(file.clone(), Content::Records, Some(project));
-    (is_meant && is_wanted).then(|| Source { only_session, sidechain, ..source() })
+    let source = || SearchSource::new(file.clone(), SourceFormat::Records, Some(project));
+    (is_meant && is_wanted).then(|| SearchSource { only_session, sidechain, ..source() })
 }
 
 /// Returns the files of the sessions in which a pull request was made.

@@ -1,14 +1,15 @@
-//! Reads one file and finds out what is new of it.
+//! Reads one file and finds its new content.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::time::SystemTime;
 
 use ramus_store::owned::{OwnedFile, OwnedKind};
-use ramus_store::plan::Moment;
-use ramus_store::{Identity, PathError, open_regular};
+use ramus_store::pack::is_plain_name;
+use ramus_store::plan::FileTime;
+use ramus_store::{FileIdentity, PathError, open_regular};
 
-use super::{AddReport, Adding};
+use super::{AddReport, AddRun};
 use crate::chunk::{CHUNK, SHORT, pack};
 use crate::storage::{
     ArchiveError, ChunkRef, ContentHash, FileEntry, FileKey, FileUpdate, Generation, PackedChunk,
@@ -16,8 +17,6 @@ use crate::storage::{
 
 /// What reading a file came to.
 pub(super) enum ReadOutcome {
-    /// It looks as it did when it was read last.
-    Unchanged,
     Update(Box<FileUpdate>, Added),
     /// It was removed after it was listed.
     Gone,
@@ -54,19 +53,12 @@ type IsNewChunk<'a> = &'a dyn Fn(ContentHash) -> Result<bool, ArchiveError>;
 
 /// Reads what is new of a file; `store` takes its chunks as they come.
 pub(super) fn read_file(
-    adding: &Adding<'_>,
+    run: &AddRun<'_>,
     file: &OwnedFile,
     entry: Option<&FileEntry>,
     is_new: IsNewChunk<'_>,
     store: &mut dyn FnMut(PackedChunk),
 ) -> Result<ReadOutcome, ArchiveError> {
-    let listed = file.identity.map(Identity::to_bytes);
-    if let (Some(listed), Some(entry)) = (listed, entry)
-        && entry.identity.as_deref() == Some(&listed)
-    {
-        (adding.on_read)(file.bytes);
-        return Ok(ReadOutcome::Unchanged);
-    }
     let error = |source| PathError::new(&file.path, source);
     for _ in 0..ATTEMPTS {
         let open = match open_regular(&file.path) {
@@ -75,14 +67,16 @@ pub(super) fn read_file(
             Err(source) => return Err(error(source).into()),
         };
         let before = open.metadata().map_err(error)?;
-        let mut reading = Reading { adding, file, entry, is_new, store, open };
+        let mut reading = Reading { run, file, entry, is_new, store, open };
         let Some((generation, kept_chunks, chunks)) = reading.read_new(&before)? else { continue };
         let after = reading.open.metadata().map_err(error)?;
-        let is_settled = Identity::is_same_state(&before, &after);
+        let is_settled = FileIdentity::is_same_state(&file.path, &before, &after);
         if !is_settled && !reading.still_begins_with(&generation)? {
             continue;
         }
-        let identity = Identity::of(&after).filter(|_| is_settled).map(|id| id.to_bytes().to_vec());
+        let identity = FileIdentity::of_settled(&file.path, &after)
+            .filter(|_| is_settled)
+            .map(|id| id.to_bytes().to_vec());
         let update = reading.update(generation, kept_chunks, chunks, identity)?;
         let added = added(entry, &update.generation);
         return Ok(ReadOutcome::Update(Box::new(update), added));
@@ -102,7 +96,7 @@ fn added(entry: Option<&FileEntry>, generation: &Generation) -> Added {
 
 /// One attempt to read one file.
 struct Reading<'a> {
-    adding: &'a Adding<'a>,
+    run: &'a AddRun<'a>,
     file: &'a OwnedFile,
     entry: Option<&'a FileEntry>,
     is_new: IsNewChunk<'a>,
@@ -115,7 +109,7 @@ struct Rest {
     start: u64,
     /// So many bytes from the start on are part of the hash already; fewer than a chunk has.
     hashed: u64,
-    /// So many chunks lie before it.
+    /// The number of chunks before it.
     kept: usize,
 }
 
@@ -127,16 +121,16 @@ impl Reading<'_> {
         PathError::new(&self.file.path, source).into()
     }
 
-    /// Reads the file as long as it was when it was opened. `None`: it became shorter meanwhile.
+    /// Reads the file up to its length at opening. `None` if it has become shorter.
     fn read_new(&mut self, meta: &Metadata) -> Result<Option<NewContent>, ArchiveError> {
         let mut generation = Generation {
             number: 1,
             bytes: meta.len(),
             hash: ContentHash([0; 32]),
             mode: mode(meta),
-            modified: Moment::from(meta.modified().unwrap_or(SystemTime::UNIX_EPOCH)),
-            created: meta.created().ok().map(Moment::from),
-            added: self.adding.now,
+            modified: FileTime::from(meta.modified().unwrap_or(SystemTime::UNIX_EPOCH)),
+            created: meta.created().ok().map(FileTime::from),
+            added: self.run.now,
         };
         if let Some(newest) = self.entry.map(|entry| entry.newest.clone()) {
             if let Some(hasher) = self.hash_beginning(newest.bytes, newest.hash)? {
@@ -172,7 +166,8 @@ impl Reading<'_> {
 
     fn archived_chunks(&self, number: u32) -> Result<Vec<ChunkRef>, ArchiveError> {
         let key = FileKey { root: self.file.root.clone(), path: self.file.relative.clone() };
-        self.adding.storage.chunks(&key, number)
+        let stored = self.run.storage.generation_chunks(&key, Some(number))?;
+        Ok(stored.map(|stored| stored.chunks).unwrap_or_default())
     }
 
     /// Reads from an offset up to the end, chunk by chunk.
@@ -201,7 +196,7 @@ impl Reading<'_> {
                 let packed = pack(chunk, &bytes).map_err(|source| self.error(source))?;
                 (self.store)(packed);
             }
-            (self.adding.on_read)(wanted);
+            (self.run.on_read)(wanted);
             chunks.push(chunk);
         }
         generation.hash = ContentHash(*hasher.finalize().as_bytes());
@@ -264,14 +259,16 @@ impl Reading<'_> {
         })
     }
 
-    /// Returns the session of the file; agents of old clients name it in their records.
+    /// Returns the session of the file; agents of old clients name it in their records. What cannot be the name of a
+    /// session's file names none, and a server refuses text with a NUL.
     fn session(&self) -> Result<String, ArchiveError> {
         match (&self.file.session, self.entry) {
             (Some(session), _) => Ok(session.clone()),
             (None, Some(entry)) => Ok(entry.session.clone()),
             (None, None) if self.file.kind == OwnedKind::Agent => {
-                let session = ramus_store::read(&self.file.path)?;
-                Ok(session.facts().session_ids.first().map(ToString::to_string).unwrap_or_default())
+                let session = ramus_store::read_session(&self.file.path)?;
+                let id = session.facts().session_ids.first().map(ToString::to_string);
+                Ok(id.filter(|id| is_plain_name(id)).unwrap_or_default())
             }
             (None, None) => Ok(String::new()),
         }

@@ -1,4 +1,4 @@
-//! Where things are in a JSON text that is known to be valid, and edits that keep its style.
+//! Locates values in valid JSON text, and edits it without changing its style.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -63,7 +63,7 @@ impl<'a> Container<'a> {
         self.items.iter().position(|item| item.name.as_deref() == Some(name))
     }
 
-    /// Returns the object or array that a member holds.
+    /// Returns the object or array that is the value of a member.
     pub(super) fn member(&self, name: &str) -> Option<Self> {
         self.element(self.position(name)?)
     }
@@ -73,7 +73,7 @@ impl<'a> Container<'a> {
         Self::at(self.text, self.items.get(position)?.value)
     }
 
-    /// Returns what stands between the opening bracket and the first item.
+    /// Returns the text between the opening bracket and the first item.
     fn lead(&self) -> Option<&'a str> {
         self.items.first().map(|item| &self.text[self.start..item.start])
     }

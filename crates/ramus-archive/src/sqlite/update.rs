@@ -1,10 +1,9 @@
-//! What changes an archive, inside of one transaction.
+//! Changes to an archive within one transaction.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::to_blob;
 use crate::storage::{
-    ContentHash, FileKey, FileUpdate, Forgotten, Generation, PackedChunk, UpdateOutcome,
+    ContentHash, FileKey, FileUpdate, Forgotten, Generation, PackedChunk, UpdateOutcome, path_bytes,
 };
 
 /// Stores a chunk; one that is there already stays as it is.
@@ -59,7 +58,7 @@ fn newest(
         "SELECT file.id, number, hash FROM file JOIN generation ON generation.file = file.id \
          AND number = newest WHERE root = ?1 AND path = ?2",
     )?;
-    let key = params![to_blob(&key.root), to_blob(&key.path)];
+    let key = params![path_bytes(&key.root), path_bytes(&key.path)];
     rows.query_row(key, |row| Ok((row.get(0)?, row.get(1)?, ContentHash(row.get(2)?)))).optional()
 }
 
@@ -73,8 +72,8 @@ fn insert_file(transaction: &Transaction<'_>, update: &FileUpdate) -> rusqlite::
         "INSERT INTO file (root, path, session, kind, identity, newest) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
     insert.insert(params![
-        to_blob(&update.key.root),
-        to_blob(&update.key.path),
+        path_bytes(&update.key.root),
+        path_bytes(&update.key.path),
         update.session,
         update.kind.word(),
         update.identity,
@@ -111,7 +110,7 @@ fn insert_generation(
         generation.mode,
         generation.modified.0.cast_signed(),
         generation.modified.1,
-        generation.added.millis(),
+        generation.added.as_millis(),
         generation.created.map(|created| created.0.cast_signed()),
         generation.created.map(|created| created.1)
     ])
@@ -134,7 +133,7 @@ fn grow_generation(
         generation.mode,
         generation.modified.0.cast_signed(),
         generation.modified.1,
-        generation.added.millis()
+        generation.added.as_millis()
     ];
     update.query_row(values, |row| row.get(0))
 }

@@ -1,11 +1,11 @@
-//! What the model answered: most often one block per record.
+//! Bodies of replies; usually one block per record.
 
-use super::block::{Block, blocks};
+use super::block::{ContentBlock, blocks_from_json};
 use super::fields::Fields;
-use super::usage::Usage;
+use super::usage::TokenUsage;
 use serde_json::Value;
 
-use crate::name::Key;
+use crate::ids::IdHash;
 
 /// The body of an `assistant` record.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,10 +15,10 @@ pub struct AssistantBody {
     pub model: Option<String>,
     /// `assistant`.
     pub role: Option<String>,
-    pub content: Vec<Block>,
+    pub content: Vec<ContentBlock>,
     pub stop_reason: Option<String>,
     pub stop_sequence: Option<String>,
-    pub usage: Option<Usage>,
+    pub usage: Option<TokenUsage>,
     /// What the server cleared from the context.
     pub context_management: Option<Value>,
     /// `None` if the reply did not come from the API itself but through a gateway.
@@ -53,36 +53,38 @@ pub struct Attribution {
 }
 
 impl AssistantBody {
-    pub(super) fn of(mut fields: Fields) -> Self {
-        let mut message = fields.object("message").unwrap_or_default();
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
+        let mut message = fields.take_object("message").unwrap_or_default();
         // A message that is not an object is plain text.
-        let text = fields.json("message").filter(|text| text.text().is_some());
-        let content = message.json("content").or(text).or_else(|| fields.json("content"));
+        let text = fields.take_json("message").filter(|text| text.as_text().is_some());
+        let content = message.take_json("content").or(text).or_else(|| fields.take_json("content"));
         Self {
-            message_id: message.text("id"),
-            model: message.text("model").or_else(|| fields.text("model")),
-            role: message.text("role"),
-            content: blocks(content),
-            stop_reason: message.text("stop_reason"),
-            stop_sequence: message.text("stop_sequence"),
+            message_id: message.take_text("id"),
+            model: message.take_text("model").or_else(|| fields.take_text("model")),
+            role: message.take_text("role"),
+            content: blocks_from_json(content),
+            stop_reason: message.take_text("stop_reason"),
+            stop_sequence: message.take_text("stop_sequence"),
             // The oldest records have it next to the message.
-            usage: message.usage().or_else(|| fields.usage()),
-            context_management: message.take("context_management"),
-            request_id: fields.text("requestId"),
-            merged_from: fields.object("mergedFrom").and_then(|mut from| from.text("messageUuid")),
+            usage: message.read_usage().or_else(|| fields.read_usage()),
+            context_management: message.take_value("context_management"),
+            request_id: fields.take_text("requestId"),
+            merged_from: fields
+                .take_object("mergedFrom")
+                .and_then(|mut from| from.take_text("messageUuid")),
             is_api_error: fields.flag("isApiErrorMessage"),
             api_error_status: fields.number("apiErrorStatus"),
-            error: words(&mut fields, "error"),
-            error_details: words(&mut fields, "errorDetails"),
+            error: text_or_json(&mut fields, "error"),
+            error_details: text_or_json(&mut fields, "errorDetails"),
             is_aborted_mid_stream: fields.flag("isAbortedMidStream"),
-            supersedes: fields.texts("supersedesUuids"),
-            effort: fields.text("effort"),
+            supersedes: fields.take_texts("supersedesUuids"),
+            effort: fields.take_text("effort"),
             attribution: Attribution {
-                agent: fields.text("attributionAgent"),
-                skill: fields.text("attributionSkill"),
-                plugin: fields.text("attributionPlugin"),
-                mcp_server: fields.text("attributionMcpServer"),
-                mcp_tool: fields.text("attributionMcpTool"),
+                agent: fields.take_text("attributionAgent"),
+                skill: fields.take_text("attributionSkill"),
+                plugin: fields.take_text("attributionPlugin"),
+                mcp_server: fields.take_text("attributionMcpServer"),
+                mcp_tool: fields.take_text("attributionMcpTool"),
             },
             cost_usd: fields.float("costUSD").or_else(|| fields.float("costUsd")),
             duration_ms: fields.number("durationMs"),
@@ -91,9 +93,9 @@ impl AssistantBody {
 
     /// Returns a key that stays the same when a merge gives the copy of a reply a new id: its request,
     /// else the record that was copied.
-    pub(crate) fn origin(&self) -> Option<Key> {
+    pub(crate) fn merge_key(&self) -> Option<IdHash> {
         let record = self.merged_from.as_ref()?;
-        Some(Key::new(self.request_id.as_ref().unwrap_or(record).as_bytes()))
+        Some(IdHash::new(self.request_id.as_ref().unwrap_or(record).as_bytes()))
     }
 
     /// Whether the client wrote this, not a model.
@@ -103,8 +105,8 @@ impl AssistantBody {
 }
 
 /// Takes a string, or any other value as its JSON.
-fn words(fields: &mut Fields, key: &str) -> Option<String> {
-    fields.text(key).or_else(|| fields.take(key).map(|value| value.to_string()))
+fn text_or_json(fields: &mut Fields, key: &str) -> Option<String> {
+    fields.take_text(key).or_else(|| fields.take_value(key).map(|value| value.to_string()))
 }
 
 #[cfg(test)]
@@ -113,7 +115,7 @@ mod tests {
 
     #[track_caller]
     fn check<T: std::fmt::Debug>(json: &str, get: impl Fn(AssistantBody) -> T, expected: &str) {
-        let body = AssistantBody::of(Fields::read(json));
+        let body = AssistantBody::from_fields(Fields::read(json));
         assert_eq!(format!("{:?}", get(body)), expected);
     }
 
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_told_by_the_client() {
+    fn errors_are_marked_by_the_client() {
         let json =
             r#"{"isApiErrorMessage":true,"error":{"type":"x"},"message":{"model":"<synthetic>"}}"#;
         check(json, |b| (b.is_synthetic(), b.is_api_error), "(true, true)");

@@ -1,8 +1,8 @@
 //! What the client attaches to a prompt: queued prompts, hook output, files.
 
-use super::block::{Block, blocks};
+use super::block::{ContentBlock, blocks_from_json};
 use super::fields::Fields;
-use super::user::{Origin, paste_ids};
+use super::user::{PromptOrigin, paste_ids};
 use serde_json::Value;
 
 /// The body of an `attachment` record.
@@ -21,10 +21,10 @@ pub enum AttachmentBody {
 /// A prompt that waited.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueuedCommand {
-    pub prompt: Vec<Block>,
+    pub prompt: Vec<ContentBlock>,
     /// `prompt` or `task-notification`.
     pub command_mode: Option<String>,
-    pub origin: Option<Origin>,
+    pub origin: Option<PromptOrigin>,
     pub image_paste_ids: Vec<u64>,
     pub source_uuid: Option<String>,
 }
@@ -73,7 +73,7 @@ pub enum HookKind {
 /// A file or directory that the model was shown or informed about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileAttachment {
-    pub kind: FileKind,
+    pub kind: AttachedFileKind,
     pub path: String,
     /// The path as it was shown, most often relative.
     pub display_path: Option<String>,
@@ -83,7 +83,7 @@ pub struct FileAttachment {
 
 /// Why a file was attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
+pub enum AttachedFileKind {
     /// Mentioned with `@`.
     File,
     /// Changed by someone else since the model read it.
@@ -101,30 +101,30 @@ pub enum FileKind {
 }
 
 impl AttachmentBody {
-    pub(super) fn of(mut fields: Fields) -> Self {
-        let mut attachment = fields.object("attachment").unwrap_or_default();
-        let kind = attachment.string("type");
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
+        let mut attachment = fields.take_object("attachment").unwrap_or_default();
+        let kind = attachment.take_string("type");
         if kind == "queued_command" {
             return Self::QueuedCommand(QueuedCommand {
-                prompt: blocks(attachment.json("prompt")),
-                command_mode: attachment.text("commandMode"),
-                origin: Origin::of(&mut attachment),
+                prompt: blocks_from_json(attachment.take_json("prompt")),
+                command_mode: attachment.take_text("commandMode"),
+                origin: PromptOrigin::from_fields(&mut attachment),
                 image_paste_ids: paste_ids(&mut attachment),
-                source_uuid: attachment.text("source_uuid"),
+                source_uuid: attachment.take_text("source_uuid"),
             });
         }
         if let Some(hook) = kind.strip_prefix("hook_") {
-            return Self::Hook(HookAttachment::of(HookKind::of(hook), attachment));
+            return Self::Hook(HookAttachment::from_fields(HookKind::from_name(hook), attachment));
         }
-        match FileKind::of(&kind) {
-            Some(kind) => Self::File(FileAttachment::of(kind, attachment)),
+        match AttachedFileKind::from_name(&kind) {
+            Some(kind) => Self::File(FileAttachment::from_fields(kind, attachment)),
             None => Self::Other { kind, value: attachment.into_value() },
         }
     }
 }
 
 impl HookKind {
-    fn of(kind: &str) -> Self {
+    fn from_name(kind: &str) -> Self {
         match kind {
             "success" => Self::Success,
             "non_blocking_error" => Self::NonBlockingError,
@@ -138,30 +138,30 @@ impl HookKind {
 }
 
 impl HookAttachment {
-    fn of(kind: HookKind, mut fields: Fields) -> Self {
-        let mut blocking = fields.object("blockingError").unwrap_or_default();
+    fn from_fields(kind: HookKind, mut fields: Fields) -> Self {
+        let mut blocking = fields.take_object("blockingError").unwrap_or_default();
         let text = blocking
-            .text("blockingError")
-            .or_else(|| fields.text("blockingError"))
-            .or_else(|| fields.text("content"))
-            .unwrap_or_else(|| fields.texts("content").join("\n"));
+            .take_text("blockingError")
+            .or_else(|| fields.take_text("blockingError"))
+            .or_else(|| fields.take_text("content"))
+            .unwrap_or_else(|| fields.take_texts("content").join("\n"));
         Self {
             kind,
-            name: fields.string("hookName"),
-            event: fields.string("hookEvent"),
-            tool_use_id: fields.text("toolUseID"),
+            name: fields.take_string("hookName"),
+            event: fields.take_string("hookEvent"),
+            tool_use_id: fields.take_text("toolUseID"),
             text,
-            command: fields.text("command").or_else(|| blocking.text("command")),
-            stdout: fields.string("stdout"),
-            stderr: fields.string("stderr"),
+            command: fields.take_text("command").or_else(|| blocking.take_text("command")),
+            stdout: fields.take_string("stdout"),
+            stderr: fields.take_string("stderr"),
             exit_code: fields.integer("exitCode"),
             duration_ms: fields.number("durationMs"),
         }
     }
 }
 
-impl FileKind {
-    fn of(kind: &str) -> Option<Self> {
+impl AttachedFileKind {
+    fn from_name(kind: &str) -> Option<Self> {
         Some(match kind {
             "file" => Self::File,
             "edited_text_file" => Self::Edited,
@@ -178,22 +178,25 @@ impl FileKind {
 }
 
 impl FileAttachment {
-    fn of(kind: FileKind, mut fields: Fields) -> Self {
+    fn from_fields(kind: AttachedFileKind, mut fields: Fields) -> Self {
         let path = ["filename", "path", "filePath", "planFilePath"];
         let text = ["snippet", "content", "planContent"];
         Self {
             kind,
-            path: path.into_iter().find_map(|key| fields.text(key)).unwrap_or_default(),
-            display_path: fields.text("displayPath"),
-            text: text.into_iter().find_map(|key| fields.text(key)).or_else(|| inner(&mut fields)),
+            path: path.into_iter().find_map(|key| fields.take_text(key)).unwrap_or_default(),
+            display_path: fields.take_text("displayPath"),
+            text: text
+                .into_iter()
+                .find_map(|key| fields.take_text(key))
+                .or_else(|| nested_content(&mut fields)),
         }
     }
 }
 
 /// Takes the text out of a `content` that is an object, as files and memories have it.
-fn inner(fields: &mut Fields) -> Option<String> {
-    let mut content = fields.object("content")?;
-    content.text("content").or_else(|| content.object("file")?.text("content"))
+fn nested_content(fields: &mut Fields) -> Option<String> {
+    let mut content = fields.take_object("content")?;
+    content.take_text("content").or_else(|| content.take_object("file")?.take_text("content"))
 }
 
 #[cfg(test)]
@@ -203,11 +206,11 @@ mod tests {
     #[track_caller]
     fn check<T: std::fmt::Debug>(json: &str, get: impl Fn(AttachmentBody) -> T, expected: &str) {
         let json = format!(r#"{{"attachment":{json}}}"#);
-        let body = AttachmentBody::of(Fields::read(&json));
+        let body = AttachmentBody::from_fields(Fields::read(&json));
         assert_eq!(format!("{:?}", get(body)), expected);
     }
 
-    fn queued(body: AttachmentBody) -> (Vec<Block>, bool) {
+    fn queued(body: AttachmentBody) -> (Vec<ContentBlock>, bool) {
         let AttachmentBody::QueuedCommand(queued) = body else { panic!("{body:?}") };
         let is_human = queued.is_human();
         (queued.prompt, is_human)
@@ -218,7 +221,7 @@ mod tests {
         (hook.kind, hook.text, hook.command)
     }
 
-    fn file(body: AttachmentBody) -> (FileKind, String, Option<String>) {
+    fn file(body: AttachmentBody) -> (AttachedFileKind, String, Option<String>) {
         let AttachmentBody::File(file) = body else { panic!("{body:?}") };
         (file.kind, file.path, file.text)
     }

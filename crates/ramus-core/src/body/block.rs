@@ -1,14 +1,14 @@
 //! The blocks a message is made of.
 
 use super::fields::Fields;
-use super::json::Json;
+use super::json::LazyJson;
 use serde_json::Value;
 
 /// One block of a message's content.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Block {
+pub enum ContentBlock {
     Text(String),
-    Thinking(Thinking),
+    Thinking(ThinkingBlock),
     /// Thinking that only the model's server can read, and how long it is.
     RedactedThinking {
         data_len: usize,
@@ -32,13 +32,13 @@ pub enum Block {
 
 /// What the model thought.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Thinking {
+pub struct ThinkingBlock {
     pub text: String,
     /// What the model's server knows it by; empty where none was written.
     pub signature: String,
 }
 
-impl Thinking {
+impl ThinkingBlock {
     /// Whether the text was omitted when the record was written, as recent versions always do (R17).
     pub fn is_withheld(&self) -> bool {
         self.text.is_empty()
@@ -59,7 +59,7 @@ pub struct ToolUse {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolResult {
     pub tool_use_id: String,
-    pub content: Vec<Block>,
+    pub content: Vec<ContentBlock>,
     pub is_error: bool,
 }
 
@@ -109,117 +109,125 @@ impl Media {
         }
     }
 
-    pub(super) fn of(mut fields: Fields) -> Self {
-        let mut source = fields.object("source").unwrap_or_default();
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
+        let mut source = fields.take_object("source").unwrap_or_default();
         Self {
-            media_type: source.text("media_type").or_else(|| fields.text("mimeType")),
-            title: fields.text("title"),
+            media_type: source.take_text("media_type").or_else(|| fields.take_text("mimeType")),
+            title: fields.take_text("title"),
             source: match source.peek_text("type").as_deref() {
-                Some("text") => source.text("data").map(MediaSource::Text),
-                Some("url") => source.text("url").map(MediaSource::Url),
-                Some("file") => source.text("file_id").map(MediaSource::File),
+                Some("text") => source.take_text("data").map(MediaSource::Text),
+                Some("url") => source.take_text("url").map(MediaSource::Url),
+                Some("file") => source.take_text("file_id").map(MediaSource::File),
                 // MCP servers write the data next to the type.
-                _ => source.text("data").or_else(|| fields.text("data")).map(MediaSource::Base64),
+                _ => source
+                    .take_text("data")
+                    .or_else(|| fields.take_text("data"))
+                    .map(MediaSource::Base64),
             }
             .unwrap_or(MediaSource::Absent),
         }
     }
 }
 
-impl Block {
+impl ContentBlock {
     /// Returns the text of a text block.
-    pub fn text(&self) -> Option<&str> {
+    pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub(super) fn of(value: Json<'_>) -> Self {
-        if let Some(text) = value.text() {
+    pub(super) fn from_json(value: LazyJson<'_>) -> Self {
+        if let Some(text) = value.as_text() {
             return Self::Text(text.into_owned());
         }
-        let kind = value.get("type").and_then(Json::text).unwrap_or_default();
+        let kind = value.get("type").and_then(LazyJson::as_text).unwrap_or_default();
         let block: fn(Fields) -> Self = match &*kind {
-            "text" if matches!(value.get("text"), Some(Json::Text(_))) => {
-                |mut f| Self::Text(f.string("text"))
+            "text" if matches!(value.get("text"), Some(LazyJson::Text(_))) => {
+                |mut f| Self::Text(f.take_string("text"))
             }
-            "thinking" => |f| Self::Thinking(Thinking::of(f)),
+            "thinking" => |f| Self::Thinking(ThinkingBlock::from_fields(f)),
             "redacted_thinking" => |f| Self::RedactedThinking { data_len: f.text_len("data") },
-            "tool_use" => |f| Self::ToolUse(ToolUse::of(f)),
-            "server_tool_use" => |f| Self::ServerToolUse(ToolUse::of(f)),
-            "web_search_tool_result" => |f| Self::WebSearchToolResult(WebSearchResult::of(f)),
-            "tool_result" => |f| Self::ToolResult(ToolResult::of(f)),
-            "image" => |f| Self::Image(Media::of(f)),
-            "document" => |f| Self::Document(Media::of(f)),
-            "tool_reference" => |mut f| Self::ToolReference(f.string("tool_name")),
-            "fallback" => {
-                |mut f| Self::Fallback { from: model(&mut f, "from"), to: model(&mut f, "to") }
+            "tool_use" => |f| Self::ToolUse(ToolUse::from_fields(f)),
+            "server_tool_use" => |f| Self::ServerToolUse(ToolUse::from_fields(f)),
+            "web_search_tool_result" => {
+                |f| Self::WebSearchToolResult(WebSearchResult::from_fields(f))
             }
+            "tool_result" => |f| Self::ToolResult(ToolResult::from_fields(f)),
+            "image" => |f| Self::Image(Media::from_fields(f)),
+            "document" => |f| Self::Document(Media::from_fields(f)),
+            "tool_reference" => |mut f| Self::ToolReference(f.take_string("tool_name")),
+            "fallback" => |mut f| Self::Fallback {
+                from: model_name(&mut f, "from"),
+                to: model_name(&mut f, "to"),
+            },
             _ => return Self::Unknown(value.into_value()),
         };
-        block(Fields::of(value))
+        block(Fields::from_json(value))
     }
 }
 
 /// Turns content into blocks: a text is one block, null is none.
-pub(super) fn blocks(content: Option<Json<'_>>) -> Vec<Block> {
+pub(super) fn blocks_from_json(content: Option<LazyJson<'_>>) -> Vec<ContentBlock> {
     match content {
-        None | Some(Json::Null) => Vec::new(),
-        Some(Json::List(blocks)) => blocks.into_iter().map(Block::of).collect(),
-        Some(block) => vec![Block::of(block)],
+        None | Some(LazyJson::Null) => Vec::new(),
+        Some(LazyJson::List(blocks)) => blocks.into_iter().map(ContentBlock::from_json).collect(),
+        Some(block) => vec![ContentBlock::from_json(block)],
     }
 }
 
 /// Returns the texts of the text blocks, joined by line breaks.
-pub fn plain_text(blocks: &[Block]) -> String {
-    blocks.iter().filter_map(Block::text).collect::<Vec<_>>().join("\n")
+pub fn plain_text(blocks: &[ContentBlock]) -> String {
+    blocks.iter().filter_map(ContentBlock::as_text).collect::<Vec<_>>().join("\n")
 }
 
-fn model(fields: &mut Fields, key: &str) -> Option<String> {
-    fields.text(key).or_else(|| fields.object(key)?.text("model"))
+fn model_name(fields: &mut Fields, key: &str) -> Option<String> {
+    fields.take_text(key).or_else(|| fields.take_object(key)?.take_text("model"))
 }
 
-impl Thinking {
-    fn of(mut fields: Fields) -> Self {
-        Self { text: fields.string("thinking"), signature: fields.string("signature") }
+impl ThinkingBlock {
+    fn from_fields(mut fields: Fields) -> Self {
+        Self { text: fields.take_string("thinking"), signature: fields.take_string("signature") }
     }
 }
 
 impl ToolUse {
-    fn of(mut fields: Fields) -> Self {
+    fn from_fields(mut fields: Fields) -> Self {
         Self {
-            id: fields.string("id"),
-            name: fields.string("name"),
-            input: fields.take("input").unwrap_or_default(),
-            caller: fields.take("caller"),
+            id: fields.take_string("id"),
+            name: fields.take_string("name"),
+            input: fields.take_value("input").unwrap_or_default(),
+            caller: fields.take_value("caller"),
         }
     }
 }
 
 impl ToolResult {
-    fn of(mut fields: Fields) -> Self {
+    fn from_fields(mut fields: Fields) -> Self {
         Self {
-            tool_use_id: fields.string("tool_use_id"),
-            content: blocks(fields.json("content")),
+            tool_use_id: fields.take_string("tool_use_id"),
+            content: blocks_from_json(fields.take_json("content")),
             is_error: fields.flag("is_error"),
         }
     }
 }
 
 impl WebSearchResult {
-    fn of(mut fields: Fields) -> Self {
+    fn from_fields(mut fields: Fields) -> Self {
         Self {
-            tool_use_id: fields.string("tool_use_id"),
-            hits: fields.objects("content").map(WebHit::of).collect(),
-            error: fields.object("content").and_then(|mut error| error.text("error_code")),
+            tool_use_id: fields.take_string("tool_use_id"),
+            hits: fields.take_objects("content").map(WebHit::from_fields).collect(),
+            error: fields
+                .take_object("content")
+                .and_then(|mut error| error.take_text("error_code")),
         }
     }
 }
 
 impl WebHit {
-    pub(super) fn of(mut fields: Fields) -> Self {
-        Self { title: fields.string("title"), url: fields.string("url") }
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
+        Self { title: fields.take_string("title"), url: fields.take_string("url") }
     }
 }
 

@@ -11,8 +11,8 @@ mod lazy;
 mod repair;
 mod unescape;
 
-pub(super) use lazy::Json;
-pub(super) use repair::repaired;
+pub(super) use lazy::LazyJson;
+pub(super) use repair::repair_line;
 pub use unescape::{unescape, unescape_prefix};
 
 /// Why a line is not JSON, even after repair.
@@ -36,12 +36,12 @@ impl From<serde_json::Error> for JsonError {
 }
 
 /// Parses one line, repairing a copy of it if it does not parse as it is.
-pub fn parse(line: &[u8]) -> Result<Value, JsonError> {
+pub fn parse_line(line: &[u8]) -> Result<Value, JsonError> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     if line.iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace()) {
         return Err(JsonError::Empty);
     }
-    serde_json::from_slice(line).or_else(|error| match repaired(line) {
+    serde_json::from_slice(line).or_else(|error| match repair_line(line) {
         Some(repaired) => Ok(serde_json::from_slice(&repaired)?),
         None => Err(error.into()),
     })
@@ -54,7 +54,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: impl AsRef<[u8]>, expected: &str) {
-        let actual = match parse(line.as_ref()) {
+        let actual = match parse_line(line.as_ref()) {
             Ok(value) => value.to_string(),
             Err(JsonError::Empty) => "empty".to_owned(),
             Err(JsonError::Torn) => "torn".to_owned(),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_an_error_and_says_which() {
+    fn damage_is_an_error_with_a_reason() {
         check("", "empty");
         check(b" \x00\r", "empty");
         check(r#"{"a":"b"#, "torn");
@@ -102,14 +102,14 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_do_not_panic(line in any::<Vec<u8>>()) {
-            let _ = parse(&line);
+            let _ = parse_line(&line);
         }
 
         #[test]
         fn any_bytes_inside_a_string_give_the_text_unescape_gives(
             inside in r#"([a-z é😀\t]|\\u[dD][89a-fA-F][0-9a-f]{2}|\\u00[0-9a-f]{2}|\\[nrtbf/\\"]){0,12}"#,
         ) {
-            let value = parse(format!("\"{inside}\"").as_bytes()).unwrap();
+            let value = parse_line(format!("\"{inside}\"").as_bytes()).unwrap();
             prop_assert_eq!(value.as_str().unwrap(), unescape(inside.as_bytes()));
         }
     }

@@ -4,10 +4,10 @@ use super::fields::Fields;
 use serde_json::Value;
 
 mod cost;
-mod history;
+mod file_history;
 
 pub use cost::{CostState, ModelCost};
-pub use history::{FileBackup, FileHistoryDelta, FileHistorySnapshot};
+pub use file_history::{FileBackup, FileHistoryDelta, FileHistorySnapshot};
 
 /// The body of a metadata record.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +36,7 @@ pub enum Metadata {
     Relocated {
         cwd: String,
     },
-    ContentReplacement(Vec<Replaced>),
+    ContentReplacement(Vec<ContentReplacement>),
     BridgeSession(BridgeSession),
     CostState(Box<CostState>),
     FrameLink {
@@ -99,7 +99,7 @@ pub struct Worktree {
 
 /// A tool result that is sent to the model in a shorter form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Replaced {
+pub struct ContentReplacement {
     pub kind: Option<String>,
     pub tool_use_id: String,
     pub replacement: String,
@@ -125,37 +125,42 @@ pub struct ForkContextRef {
 
 impl Metadata {
     /// Reads the metadata record of type `kind`, or gives back the fields of an unknown one.
-    pub(super) fn of<'a>(kind: &str, mut f: Fields<'a>) -> Result<Self, Fields<'a>> {
+    pub(super) fn from_fields<'a>(kind: &str, mut f: Fields<'a>) -> Result<Self, Fields<'a>> {
         Ok(match kind {
-            "summary" => {
-                Self::Summary { summary: f.string("summary"), leaf_uuid: f.text("leafUuid") }
-            }
-            "custom-title" => Self::CustomTitle(f.string("customTitle")),
-            "ai-title" => Self::AiTitle(f.string("aiTitle")),
-            "last-prompt" => Self::LastPrompt(LastPrompt::of(f)),
-            "agent-name" => Self::AgentName(f.string("agentName")),
-            "agent-color" => Self::AgentColor(f.string("agentColor")),
-            "agent-setting" => Self::AgentSetting(f.string("agentSetting")),
-            "tag" => Self::Tag(f.string("tag")),
-            "mode" => Self::Mode(f.string("mode")),
-            "permission-mode" => Self::PermissionMode(f.string("permissionMode")),
-            "pr-link" => Self::PrLink(PrLink::of(f)),
-            "queue-operation" => Self::QueueOperation(QueueOperation::of(f)),
-            "file-history-snapshot" => Self::FileHistorySnapshot(FileHistorySnapshot::of(f)),
-            "file-history-delta" => Self::FileHistoryDelta(FileHistoryDelta::of(f)),
-            "worktree-state" => Self::WorktreeState(f.object("worktreeSession").map(Worktree::of)),
-            "relocated" => Self::Relocated { cwd: f.string("relocatedCwd") },
-            "content-replacement" => {
-                Self::ContentReplacement(f.objects("replacements").map(Replaced::of).collect())
-            }
-            "bridge-session" => Self::BridgeSession(BridgeSession::of(f)),
-            "cost-state" => Self::CostState(Box::new(CostState::of(f))),
-            "frame-link" => Self::FrameLink {
-                path: f.string("path"),
-                url: f.string("frameUrl"),
-                title: f.text("title"),
+            "summary" => Self::Summary {
+                summary: f.take_string("summary"),
+                leaf_uuid: f.take_text("leafUuid"),
             },
-            "fork-context-ref" => Self::ForkContextRef(ForkContextRef::of(f)),
+            "custom-title" => Self::CustomTitle(f.take_string("customTitle")),
+            "ai-title" => Self::AiTitle(f.take_string("aiTitle")),
+            "last-prompt" => Self::LastPrompt(LastPrompt::from_fields(f)),
+            "agent-name" => Self::AgentName(f.take_string("agentName")),
+            "agent-color" => Self::AgentColor(f.take_string("agentColor")),
+            "agent-setting" => Self::AgentSetting(f.take_string("agentSetting")),
+            "tag" => Self::Tag(f.take_string("tag")),
+            "mode" => Self::Mode(f.take_string("mode")),
+            "permission-mode" => Self::PermissionMode(f.take_string("permissionMode")),
+            "pr-link" => Self::PrLink(PrLink::from_fields(f)),
+            "queue-operation" => Self::QueueOperation(QueueOperation::from_fields(f)),
+            "file-history-snapshot" => {
+                Self::FileHistorySnapshot(FileHistorySnapshot::from_fields(f))
+            }
+            "file-history-delta" => Self::FileHistoryDelta(FileHistoryDelta::from_fields(f)),
+            "worktree-state" => {
+                Self::WorktreeState(f.take_object("worktreeSession").map(Worktree::from_fields))
+            }
+            "relocated" => Self::Relocated { cwd: f.take_string("relocatedCwd") },
+            "content-replacement" => Self::ContentReplacement(
+                f.take_objects("replacements").map(ContentReplacement::from_fields).collect(),
+            ),
+            "bridge-session" => Self::BridgeSession(BridgeSession::from_fields(f)),
+            "cost-state" => Self::CostState(Box::new(CostState::from_fields(f))),
+            "frame-link" => Self::FrameLink {
+                path: f.take_string("path"),
+                url: f.take_string("frameUrl"),
+                title: f.take_text("title"),
+            },
+            "fork-context-ref" => Self::ForkContextRef(ForkContextRef::from_fields(f)),
             _ if is_internal(kind) => Self::Other { kind: kind.to_owned(), value: f.into_value() },
             _ => return Err(f),
         })
@@ -180,11 +185,11 @@ fn is_internal(kind: &str) -> bool {
 }
 
 impl LastPrompt {
-    fn of(mut fields: Fields) -> Self {
-        let has_leaf = fields.has("leafUuid");
+    fn from_fields(mut fields: Fields) -> Self {
+        let has_leaf = fields.has_key("leafUuid");
         Self {
-            last_prompt: fields.text("lastPrompt"),
-            leaf_uuid: match fields.text("leafUuid") {
+            last_prompt: fields.take_text("lastPrompt"),
+            leaf_uuid: match fields.take_text("leafUuid") {
                 Some(uuid) => LeafUuid::Uuid(uuid),
                 None if has_leaf => LeafUuid::Null,
                 None => LeafUuid::Absent,
@@ -195,75 +200,65 @@ impl LastPrompt {
     }
 }
 
-impl LeafUuid {
-    /// Returns the uuid, if there is one.
-    pub fn uuid(&self) -> Option<&str> {
-        match self {
-            Self::Uuid(uuid) => Some(uuid),
-            Self::Absent | Self::Null => None,
-        }
-    }
-}
-
 impl PrLink {
-    fn of(mut fields: Fields) -> Self {
+    fn from_fields(mut fields: Fields) -> Self {
         Self {
             number: fields.number("prNumber"),
-            url: fields.string("prUrl"),
-            repository: fields.text("prRepository"),
-            timestamp: fields.text("timestamp"),
+            url: fields.take_string("prUrl"),
+            repository: fields.take_text("prRepository"),
+            timestamp: fields.take_text("timestamp"),
         }
     }
 }
 
 impl QueueOperation {
-    fn of(mut fields: Fields) -> Self {
+    fn from_fields(mut fields: Fields) -> Self {
         Self {
-            operation: fields.string("operation"),
-            content: fields.text("content"),
-            timestamp: fields.text("timestamp"),
+            operation: fields.take_string("operation"),
+            content: fields.take_text("content"),
+            timestamp: fields.take_text("timestamp"),
         }
     }
 }
 
 impl Worktree {
-    fn of(mut fields: Fields) -> Self {
+    fn from_fields(mut fields: Fields) -> Self {
         Self {
-            name: fields.text("worktreeName"),
-            path: fields.text("worktreePath"),
-            branch: fields.text("worktreeBranch"),
-            original_cwd: fields.text("originalCwd"),
+            name: fields.take_text("worktreeName"),
+            path: fields.take_text("worktreePath"),
+            branch: fields.take_text("worktreeBranch"),
+            original_cwd: fields.take_text("originalCwd"),
         }
     }
 }
 
-impl Replaced {
-    fn of(mut fields: Fields) -> Self {
+impl ContentReplacement {
+    fn from_fields(mut fields: Fields) -> Self {
         Self {
-            kind: fields.text("kind"),
-            tool_use_id: fields.string("toolUseId"),
-            replacement: fields.string("replacement"),
+            kind: fields.take_text("kind"),
+            tool_use_id: fields.take_string("toolUseId"),
+            replacement: fields.take_string("replacement"),
         }
     }
 }
 
 impl BridgeSession {
-    fn of(mut fields: Fields) -> Self {
+    fn from_fields(mut fields: Fields) -> Self {
         Self {
-            bridge_session_id: fields.string("bridgeSessionId"),
+            bridge_session_id: fields.take_string("bridgeSessionId"),
             last_sequence_num: fields.number("lastSequenceNum"),
-            owner_account_uuid: fields.text("ownerAccountUuid"),
-            owner_organization_uuid: fields.text("ownerOrganizationUuid"),
+            owner_account_uuid: fields.take_text("ownerAccountUuid"),
+            owner_organization_uuid: fields.take_text("ownerOrganizationUuid"),
         }
     }
 }
 
 impl ForkContextRef {
-    fn of(mut fields: Fields) -> Self {
+    fn from_fields(mut fields: Fields) -> Self {
         Self {
-            agent_id: fields.string("agentId"),
-            parent_session_id: fields.text("parentSessionId"),
-            parent_last_uuid: fields.text("parentLastUuid"),
+            agent_id: fields.take_string("agentId"),
+            parent_session_id: fields.take_text("parentSessionId"),
+            parent_last_uuid: fields.take_text("parentLastUuid"),
             context_length: fields.number("contextLength"),
         }
     }
@@ -276,7 +271,7 @@ mod tests {
     #[track_caller]
     fn check(kind: &str, json: &str, expected: &str) {
         let fields = Fields::read(json);
-        let actual = Metadata::of(kind, fields).map(|metadata| format!("{metadata:?}"));
+        let actual = Metadata::from_fields(kind, fields).map(|metadata| format!("{metadata:?}"));
         assert_eq!(actual.unwrap_or_default(), expected);
     }
 

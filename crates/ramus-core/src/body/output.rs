@@ -3,9 +3,9 @@
 //! The record does not name its tool, so the keys of the output tell which tool it was. Any tool
 //! can return plain text instead: an error or a refusal.
 
-use super::block::{Block, blocks};
+use super::block::{ContentBlock, blocks_from_json};
 use super::fields::Fields;
-use super::json::{Json, unescape};
+use super::json::{LazyJson, unescape};
 use serde_json::Value;
 
 mod agent;
@@ -21,13 +21,14 @@ pub use file::{
     EditOutput, MultiEditOutput, NotebookEditOutput, ReadContent, ReadOutput, Replacement,
     WriteKind, WriteOutput,
 };
-pub use patch::{Hunk, HunkLine, StructuredPatch};
+pub use patch::{HunkLine, PatchHunk, StructuredPatch};
 pub use search::{
     GlobOutput, GrepOutput, ToolSearchOutput, WebFetchOutput, WebFinding, WebSearchOutput,
 };
 pub use shell::{BashOutput, ShellOutput};
 pub use task::{
-    Plan, Question, Questions, SkillOutput, StatusChange, Task, TaskUpdate, Todo, TodoStatus,
+    PlanOutput, QuestionsOutput, SkillOutput, StatusChange, TaskItem, TaskUpdate, Todo, TodoStatus,
+    UserQuestion,
 };
 
 /// A `toolUseResult`.
@@ -62,10 +63,10 @@ pub enum ToolOutput {
         old: Vec<Todo>,
         new: Vec<Todo>,
     },
-    TaskCreate(Task),
+    TaskCreate(TaskItem),
     TaskUpdate(TaskUpdate),
-    TaskList(Vec<Task>),
-    /// A sub-agent: `Task`, later `Agent`.
+    TaskList(Vec<TaskItem>),
+    /// A sub-agent: `TaskItem`, later `Agent`.
     Agent(Box<AgentOutput>),
     Workflow(WorkflowOutput),
     TaskOutput {
@@ -80,8 +81,8 @@ pub enum ToolOutput {
     },
     WebFetch(WebFetchOutput),
     WebSearch(WebSearchOutput),
-    ExitPlanMode(Plan),
-    AskUserQuestion(Questions),
+    ExitPlanMode(PlanOutput),
+    AskUserQuestion(QuestionsOutput),
     /// `Skill`, earlier `SlashCommand`.
     Skill(SkillOutput),
     ToolSearch(ToolSearchOutput),
@@ -94,21 +95,21 @@ pub enum ToolOutput {
     /// An error, a refusal, or the output of a tool that only has text.
     Text(String),
     /// The output of an MCP tool.
-    Blocks(Vec<Block>),
+    Blocks(Vec<ContentBlock>),
     Other(Value),
 }
 
 impl ToolUseResult {
     /// Reads a `toolUseResult`; `None` for null.
-    pub(super) fn of(value: Json<'_>) -> Option<Self> {
+    pub(super) fn from_json(value: LazyJson<'_>) -> Option<Self> {
         let (output, persisted) = match value {
-            Json::Null => return None,
-            Json::Text(raw) => (ToolOutput::Text(unescape(raw).into_owned()), None),
-            Json::List(_) => (ToolOutput::Blocks(blocks(Some(value))), None),
-            Json::Object(_) => {
-                let mut fields = Fields::of(value);
-                let persisted = PersistedOutput::of(&mut fields);
-                (shape::output(fields), persisted)
+            LazyJson::Null => return None,
+            LazyJson::Text(raw) => (ToolOutput::Text(unescape(raw).into_owned()), None),
+            LazyJson::List(_) => (ToolOutput::Blocks(blocks_from_json(Some(value))), None),
+            LazyJson::Object(_) => {
+                let mut fields = Fields::from_json(value);
+                let persisted = PersistedOutput::from_fields(&mut fields);
+                (shape::output_from_fields(fields), persisted)
             }
             other => (ToolOutput::Other(other.into_value()), None),
         };
@@ -116,7 +117,7 @@ impl ToolUseResult {
     }
 
     /// Returns the patch and the path of the file, if this tool changed one.
-    pub fn patch(&self) -> Option<(&str, &StructuredPatch)> {
+    pub fn file_patch(&self) -> Option<(&str, &StructuredPatch)> {
         match &self.output {
             ToolOutput::Edit(edit) => Some((&edit.file_path, &edit.patch)),
             ToolOutput::MultiEdit(edit) => Some((&edit.file_path, &edit.patch)),
@@ -127,7 +128,7 @@ impl ToolUseResult {
 }
 
 impl PersistedOutput {
-    fn of(fields: &mut Fields) -> Option<Self> {
+    fn from_fields(fields: &mut Fields) -> Option<Self> {
         let path = fields.peek_text("persistedOutputPath")?.into_owned();
         Some(Self { path, size: fields.number("persistedOutputSize") })
     }

@@ -1,4 +1,4 @@
-//! What a tool was doing while it ran. Written from 2.1.12 to 2.1.84.
+//! Progress of a running tool. Written from 2.1.12 to 2.1.84.
 
 use super::fields::Fields;
 use serde_json::Value;
@@ -38,34 +38,34 @@ pub enum ProgressKind {
 }
 
 impl ProgressBody {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            kind: ProgressKind::of(fields.object("data").unwrap_or_default()),
-            tool_use_id: fields.text("toolUseID"),
-            parent_tool_use_id: fields.text("parentToolUseID"),
+            kind: ProgressKind::from_fields(fields.take_object("data").unwrap_or_default()),
+            tool_use_id: fields.take_text("toolUseID"),
+            parent_tool_use_id: fields.take_text("parentToolUseID"),
         }
     }
 }
 
 impl ProgressKind {
-    fn of(mut data: Fields) -> Self {
-        let kind = data.string("type");
+    fn from_fields(mut data: Fields) -> Self {
+        let kind = data.take_string("type");
         match kind.as_str() {
             "bash_progress" => Self::Bash {
-                output: data.string("output"),
-                full_output: data.string("fullOutput"),
+                output: data.take_string("output"),
+                full_output: data.take_string("fullOutput"),
                 elapsed_seconds: data.float("elapsedTimeSeconds").unwrap_or(0.0),
                 total_lines: data.count("totalLines"),
             },
             "hook_progress" => Self::Hook {
-                event: data.string("hookEvent"),
-                name: data.string("hookName"),
-                command: data.text("command"),
+                event: data.take_string("hookEvent"),
+                name: data.take_string("hookName"),
+                command: data.take_text("command"),
             },
             "agent_progress" => Self::Agent {
-                agent_id: data.text("agentId"),
-                prompt: data.text("prompt"),
-                message: data.take("message").unwrap_or_default(),
+                agent_id: data.take_text("agentId"),
+                prompt: data.take_text("prompt"),
+                message: data.take_value("message").unwrap_or_default(),
             },
             _ => Self::Other { kind, data: data.into_value() },
         }
@@ -78,7 +78,7 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, expected: &str) {
-        let body = ProgressBody::of(Fields::read(json));
+        let body = ProgressBody::from_fields(Fields::read(json));
         assert_eq!(format!("{:?}", body.kind), expected);
     }
 

@@ -26,7 +26,7 @@ pub enum SystemKind {
     MicrocompactBoundary(MicrocompactMetadata),
     StopHookSummary(StopHookSummary),
     TurnDuration(TurnDuration),
-    ApiError(ApiError),
+    ApiError(RecordedApiError),
     AwaySummary,
     BridgeStatus {
         url: Option<String>,
@@ -44,7 +44,7 @@ pub enum SystemKind {
     },
 }
 
-/// What a compaction did (R7).
+/// What a compaction did (the compaction rule, R7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompactMetadata {
     /// `manual` or `auto`.
@@ -115,7 +115,7 @@ pub struct TurnDuration {
 
 /// A failed request that was tried again.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ApiError {
+pub struct RecordedApiError {
     /// The server's message, if `error` contains it.
     pub message: Option<String>,
     pub status: Option<u64>,
@@ -136,18 +136,18 @@ pub struct ModelFallback {
 }
 
 impl SystemBody {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            content: fields.text("content"),
-            level: fields.text("level"),
+            content: fields.take_text("content"),
+            level: fields.take_text("level"),
             is_meta: fields.flag("isMeta"),
-            tool_use_id: fields.text("toolUseID"),
-            kind: SystemKind::of(fields),
+            tool_use_id: fields.take_text("toolUseID"),
+            kind: SystemKind::from_fields(fields),
         }
     }
 
     /// Returns what the compaction did, if this is one.
-    pub fn compact(&self) -> Option<&CompactMetadata> {
+    pub fn compact_metadata(&self) -> Option<&CompactMetadata> {
         match &self.kind {
             SystemKind::CompactBoundary(metadata) => Some(metadata),
             _ => None,
@@ -156,26 +156,32 @@ impl SystemBody {
 }
 
 impl SystemKind {
-    fn of(mut fields: Fields) -> Self {
-        let Some(subtype) = fields.text("subtype") else { return Self::Plain };
+    fn from_fields(mut fields: Fields) -> Self {
+        let Some(subtype) = fields.take_text("subtype") else { return Self::Plain };
         match subtype.as_str() {
             "informational" => Self::Informational,
             "local_command" => Self::LocalCommand,
-            "compact_boundary" => Self::CompactBoundary(Box::new(CompactMetadata::of(&mut fields))),
-            "microcompact_boundary" => {
-                Self::MicrocompactBoundary(MicrocompactMetadata::of(&mut fields))
+            "compact_boundary" => {
+                Self::CompactBoundary(Box::new(CompactMetadata::from_fields(&mut fields)))
             }
-            "stop_hook_summary" => Self::StopHookSummary(StopHookSummary::of(fields)),
+            "microcompact_boundary" => {
+                Self::MicrocompactBoundary(MicrocompactMetadata::from_fields(&mut fields))
+            }
+            "stop_hook_summary" => Self::StopHookSummary(StopHookSummary::from_fields(fields)),
             "turn_duration" => Self::TurnDuration(TurnDuration {
                 duration_ms: fields.count("durationMs"),
                 message_count: fields.number("messageCount"),
                 pending_background_agents: fields.number("pendingBackgroundAgentCount"),
             }),
-            "api_error" => Self::ApiError(ApiError::of(fields)),
+            "api_error" => Self::ApiError(RecordedApiError::from_fields(fields)),
             "away_summary" => Self::AwaySummary,
-            "bridge_status" => Self::BridgeStatus { url: fields.text("url") },
-            "model_refusal_fallback" => Self::ModelRefusalFallback(ModelFallback::of(fields)),
-            "model_consent_fallback" => Self::ModelConsentFallback(ModelFallback::of(fields)),
+            "bridge_status" => Self::BridgeStatus { url: fields.take_text("url") },
+            "model_refusal_fallback" => {
+                Self::ModelRefusalFallback(ModelFallback::from_fields(fields))
+            }
+            "model_consent_fallback" => {
+                Self::ModelConsentFallback(ModelFallback::from_fields(fields))
+            }
             "scheduled_task_fire" => Self::ScheduledTaskFire,
             "agents_killed" => Self::AgentsKilled,
             "memory_saved" => Self::MemorySaved,
@@ -187,70 +193,70 @@ impl SystemKind {
 }
 
 impl CompactMetadata {
-    fn of(fields: &mut Fields) -> Self {
-        let mut fields = fields.object("compactMetadata").unwrap_or_default();
+    fn from_fields(fields: &mut Fields) -> Self {
+        let mut fields = fields.take_object("compactMetadata").unwrap_or_default();
         let segment = |mut segment: Fields| PreservedSegment {
-            head_uuid: segment.text("headUuid"),
-            anchor_uuid: segment.text("anchorUuid"),
-            tail_uuid: segment.text("tailUuid"),
+            head_uuid: segment.take_text("headUuid"),
+            anchor_uuid: segment.take_text("anchorUuid"),
+            tail_uuid: segment.take_text("tailUuid"),
         };
         let messages = |mut messages: Fields| PreservedMessages {
-            anchor_uuid: messages.text("anchorUuid"),
-            uuids: messages.texts("uuids"),
-            all_uuids: messages.texts("allUuids"),
+            anchor_uuid: messages.take_text("anchorUuid"),
+            uuids: messages.take_texts("uuids"),
+            all_uuids: messages.take_texts("allUuids"),
         };
         Self {
-            trigger: fields.text("trigger"),
+            trigger: fields.take_text("trigger"),
             pre_tokens: fields.number("preTokens"),
             post_tokens: fields.number("postTokens"),
             duration_ms: fields.number("durationMs"),
             cumulative_dropped_tokens: fields.number("cumulativeDroppedTokens"),
             messages_summarized: fields.number("messagesSummarized"),
-            user_context: fields.text("userContext"),
-            discovered_tools: fields.texts("preCompactDiscoveredTools"),
-            preserved_segment: fields.object("preservedSegment").map(segment),
-            preserved_messages: fields.object("preservedMessages").map(messages),
+            user_context: fields.take_text("userContext"),
+            discovered_tools: fields.take_texts("preCompactDiscoveredTools"),
+            preserved_segment: fields.take_object("preservedSegment").map(segment),
+            preserved_messages: fields.take_object("preservedMessages").map(messages),
         }
     }
 }
 
 impl MicrocompactMetadata {
-    fn of(fields: &mut Fields) -> Self {
-        let mut fields = fields.object("microcompactMetadata").unwrap_or_default();
+    fn from_fields(fields: &mut Fields) -> Self {
+        let mut fields = fields.take_object("microcompactMetadata").unwrap_or_default();
         Self {
-            trigger: fields.text("trigger"),
+            trigger: fields.take_text("trigger"),
             pre_tokens: fields.number("preTokens"),
             tokens_saved: fields.number("tokensSaved"),
-            compacted_tool_ids: fields.texts("compactedToolIds"),
-            cleared_attachment_uuids: fields.texts("clearedAttachmentUUIDs"),
+            compacted_tool_ids: fields.take_texts("compactedToolIds"),
+            cleared_attachment_uuids: fields.take_texts("clearedAttachmentUUIDs"),
         }
     }
 }
 
 impl StopHookSummary {
-    fn of(mut fields: Fields) -> Self {
+    fn from_fields(mut fields: Fields) -> Self {
         let hook = |mut hook: Fields| HookInfo {
-            command: hook.string("command"),
+            command: hook.take_string("command"),
             duration_ms: hook.number("durationMs"),
         };
         Self {
             hook_count: fields.count("hookCount"),
-            hooks: fields.objects("hookInfos").map(hook).collect(),
-            errors: fields.texts("hookErrors"),
+            hooks: fields.take_objects("hookInfos").map(hook).collect(),
+            errors: fields.take_texts("hookErrors"),
             prevented_continuation: fields.flag("preventedContinuation"),
-            stop_reason: fields.text("stopReason").filter(|reason| !reason.is_empty()),
+            stop_reason: fields.take_text("stopReason").filter(|reason| !reason.is_empty()),
             has_output: fields.flag("hasOutput"),
         }
     }
 }
 
-impl ApiError {
-    fn of(mut fields: Fields) -> Self {
-        let error = fields.take("error").unwrap_or_default();
+impl RecordedApiError {
+    fn from_fields(mut fields: Fields) -> Self {
+        let error = fields.take_value("error").unwrap_or_default();
         Self {
-            message: message(&error).map(str::to_owned),
+            message: error_message(&error).map(str::to_owned),
             status: error.get("status").and_then(Value::as_u64),
-            cause: fields.take("cause"),
+            cause: fields.take_value("cause"),
             retry_in_ms: fields.number("retryInMs"),
             retry_attempt: fields.number("retryAttempt"),
             max_retries: fields.number("maxRetries"),
@@ -260,18 +266,18 @@ impl ApiError {
 }
 
 /// Finds the message of an error that may wrap another: the innermost is the server's.
-fn message(error: &Value) -> Option<&str> {
+fn error_message(error: &Value) -> Option<&str> {
     let here = error.as_str().or_else(|| error.get("message")?.as_str());
-    error.get("error").and_then(message).or(here)
+    error.get("error").and_then(error_message).or(here)
 }
 
 impl ModelFallback {
-    fn of(mut fields: Fields) -> Self {
+    fn from_fields(mut fields: Fields) -> Self {
         Self {
-            original_model: fields.text("originalModel"),
-            fallback_model: fields.text("fallbackModel"),
-            refused_user_message: fields.text("refusedUserMessageUuid"),
-            retracted_messages: fields.texts("retractedMessageUuids"),
+            original_model: fields.take_text("originalModel"),
+            fallback_model: fields.take_text("fallbackModel"),
+            refused_user_message: fields.take_text("refusedUserMessageUuid"),
+            retracted_messages: fields.take_texts("retractedMessageUuids"),
         }
     }
 }
@@ -282,7 +288,7 @@ mod tests {
 
     #[track_caller]
     fn check<T: std::fmt::Debug>(json: &str, get: impl Fn(SystemBody) -> T, expected: &str) {
-        let body = SystemBody::of(Fields::read(json));
+        let body = SystemBody::from_fields(Fields::read(json));
         assert_eq!(format!("{:?}", get(body)), expected);
     }
 
@@ -298,11 +304,11 @@ mod tests {
     }
 
     #[test]
-    fn a_compaction_says_what_stays() {
+    fn a_compaction_names_preserved_messages() {
         let json = r#"{"subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":9,
             "preservedSegment":{"headUuid":"h","anchorUuid":"a","tailUuid":"t"},
             "preservedMessages":{"anchorUuid":"a","uuids":["h","t"],"allUuids":["h","m","t"]}}}"#;
-        let compact = |body: SystemBody| body.compact().cloned().unwrap();
+        let compact = |body: SystemBody| body.compact_metadata().cloned().unwrap();
         check(json, |b| (compact(b).trigger, 0), r#"(Some("auto"), 0)"#);
         check(json, |b| compact(b).pre_tokens, "Some(9)");
         check(json, |b| compact(b).preserved_segment.unwrap().tail_uuid, r#"Some("t")"#);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 #[track_caller]
 fn check(line: &str, expected: &str) {
-    let body = format!("{:?}", Body::parse(line.as_bytes()).unwrap());
+    let body = format!("{:?}", RecordBody::parse(line.as_bytes()).unwrap());
     assert_eq!(body.split('(').next(), Some(expected));
 }
 
@@ -26,7 +26,9 @@ fn types_decide() {
 #[test]
 fn an_unknown_record_is_kept_whole() {
     let line = r#"{"type":"never-seen","b":[1],"a":"x"}"#;
-    let Ok(Body::Unknown(value)) = Body::parse(line.as_bytes()) else { panic!("known") };
+    let Ok(RecordBody::Unknown(value)) = RecordBody::parse(line.as_bytes()) else {
+        panic!("known")
+    };
     assert_eq!(value.to_string(), line);
 }
 
@@ -34,7 +36,9 @@ fn an_unknown_record_is_kept_whole() {
 fn the_oldest_tool_records_are_read() {
     let line = r#"{"type":"tool_use","message":{"role":"assistant","content":"details"},
         "toolUseResult":{"tool_name":"Task","parameters":{"a":1},"result":"done"}}"#;
-    let Ok(Body::ToolUse(record)) = Body::parse(line.as_bytes()) else { panic!("no tool use") };
+    let Ok(RecordBody::ToolUse(record)) = RecordBody::parse(line.as_bytes()) else {
+        panic!("no tool use")
+    };
     assert_eq!(plain_text(&record.content), "details");
     assert_eq!(record.tool_name.as_deref(), Some("Task"));
     assert_eq!(record.input, Some(serde_json::json!({"a": 1})));
@@ -47,18 +51,18 @@ fn the_oldest_tool_records_are_read() {
 fn what_is_shown_needs_no_file_as_it_was() {
     let line = r#"{"type":"user","toolUseResult":{"filePath":"f","oldString":"a","newString":"b",
         "originalFile":"a\n","structuredPatch":[{"lines":["-a","+b"]}]}}"#;
-    let edit = |body: Body| match body {
-        Body::User(body) => match body.tool_use_result.unwrap().output {
-            ToolOutput::Edit(edit) => (edit.original_file, edit.patch.added()),
+    let edit = |body: RecordBody| match body {
+        RecordBody::User(body) => match body.tool_use_result.unwrap().output {
+            ToolOutput::Edit(edit) => (edit.original_file, edit.patch.added_lines()),
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),
     };
-    assert_eq!(edit(Body::parse(line.as_bytes()).unwrap()), (Some("a\n".to_owned()), 1));
-    assert_eq!(edit(Body::parse_shown(line.as_bytes()).unwrap()), (None, 1));
+    assert_eq!(edit(RecordBody::parse(line.as_bytes()).unwrap()), (Some("a\n".to_owned()), 1));
+    assert_eq!(edit(RecordBody::parse_shown(line.as_bytes()).unwrap()), (None, 1));
     // The result of some other tool is shown as it is.
     let line = br#"{"type":"user","toolUseResult":{"newString":"b"}}"#;
-    assert_eq!(Body::parse_shown(line).unwrap(), Body::parse(line).unwrap());
+    assert_eq!(RecordBody::parse_shown(line).unwrap(), RecordBody::parse(line).unwrap());
 }
 
 #[test]
@@ -67,8 +71,8 @@ fn what_is_drawn_needs_no_output_twice() {
         let line = format!(
             r#"{{"type":"user","toolUseResult":{result},"message":{{"content":[{{"type":"tool_result",{block}}}]}}}}"#
         );
-        match &Body::parse_drawn(line.as_bytes()).unwrap().blocks()[0] {
-            Block::ToolResult(result) => plain_text(&result.content),
+        match &RecordBody::parse_drawn(line.as_bytes()).unwrap().content_blocks()[0] {
+            ContentBlock::ToolResult(result) => plain_text(&result.content),
             other => panic!("{other:?}"),
         }
     };
@@ -95,8 +99,8 @@ proptest! {
     fn any_value_has_a_body(kind in "user|assistant|system|attachment|progress|tool_use|summary",
                             key in "message|content|toolUseResult|attachment|data|snapshot",
                             line in any::<Vec<u8>>(), value in r#"(\[|\{"type":|"x"|1|null|\]|\}|,){0,9}"#) {
-        let _ = Body::parse(&line);
-        let _ = Body::parse(format!(r#"{{"type":"{kind}","{key}":{value}}}"#).as_bytes());
+        let _ = RecordBody::parse(&line);
+        let _ = RecordBody::parse(format!(r#"{{"type":"{kind}","{key}":{value}}}"#).as_bytes());
     }
 }
 
@@ -105,7 +109,7 @@ proptest! {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test over files")]
 fn samples_are_known() {
-    let Some(samples) = testkit::shared("samples/projects") else { return };
+    let Some(samples) = testkit::shared_material("samples/projects") else { return };
     let mut directories = vec![samples];
     let mut unknown = Vec::new();
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
@@ -129,13 +133,14 @@ fn samples_are_known() {
 }
 
 fn count(line: &[u8], kinds: &mut BTreeMap<String, usize>, unknown: &mut Vec<String>) {
-    let kind = match Body::parse(line) {
-        Ok(Body::Unknown(value)) => {
+    let kind = match RecordBody::parse(line) {
+        Ok(RecordBody::Unknown(value)) => {
             unknown.push(value.to_string());
             "unknown"
         }
         Ok(body) => {
-            let strange = body.blocks().iter().any(|block| matches!(block, Block::Unknown(_)));
+            let strange =
+                body.content_blocks().iter().any(|block| matches!(block, ContentBlock::Unknown(_)));
             if strange { "Other block" } else { "known" }
         }
         Err(JsonError::Empty) => "empty",

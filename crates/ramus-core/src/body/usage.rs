@@ -5,13 +5,13 @@ use std::ops::Deref;
 use bitcode::{Decode, Encode};
 
 use super::json;
-use crate::cursor::{Broken, Cursor};
+use crate::cursor::{BrokenJson, JsonCursor};
 
 /// Token counts; what is missing or null counts 0.
 ///
 /// `input_tokens` does not include what was read from or written to the cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Usage {
+pub struct TokenUsage {
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub cache_creation_input_tokens: u64,
@@ -24,24 +24,24 @@ pub struct Usage {
     pub web_fetch_requests: u64,
     /// Part of `output_tokens` spent on thinking; 0 before 2.1.228.
     pub thinking_tokens: u64,
-    pub service_tier: Option<Word>,
-    pub inference_geo: Option<Word>,
+    pub service_tier: Option<ServerWord>,
+    pub inference_geo: Option<ServerWord>,
     /// `standard` or `fast`; `None` before 2.1.41.
-    pub speed: Option<Word>,
+    pub speed: Option<ServerWord>,
     /// More than one means that another model took over inside the message.
     #[bitcode(skip)]
-    pub iterations: Vec<Iteration>,
+    pub iterations: Vec<ModelRun>,
 }
 
 /// A string from the API; the usual ones need no allocation.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
-pub enum Word {
+pub enum ServerWord {
     Standard,
     NotAvailable,
     Other(Box<str>),
 }
 
-impl Deref for Word {
+impl Deref for ServerWord {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -53,7 +53,7 @@ impl Deref for Word {
     }
 }
 
-impl From<&str> for Word {
+impl From<&str> for ServerWord {
     fn from(word: &str) -> Self {
         match word {
             "standard" => Self::Standard,
@@ -65,10 +65,10 @@ impl From<&str> for Word {
 
 /// One run of a model inside one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Iteration {
+pub struct ModelRun {
     /// `None`: the model of the message.
     pub model: Option<String>,
-    pub usage: Usage,
+    pub usage: TokenUsage,
 }
 
 /// Cache writes by how long they live; they have different prices.
@@ -78,65 +78,73 @@ pub struct CacheWrites {
     pub one_hour: u64,
 }
 
-impl Usage {
+impl TokenUsage {
     /// Parses a raw `usage` object; what is broken or has the wrong type counts as absent.
     ///
     /// Every reply of a history passes through here when cost is computed, so nothing is allocated
     /// that is not kept.
-    pub fn read(raw: &[u8]) -> Self {
+    pub fn from_json_bytes(raw: &[u8]) -> Self {
         let mut usage = Self::default();
         // What was read before the error is kept.
-        let _ = usage.walk(&mut Cursor::new(raw, 0), &mut None);
+        let _ = usage.read_object(&mut JsonCursor::new(raw, 0), &mut None);
         usage
     }
 
-    fn walk(&mut self, c: &mut Cursor<'_>, model: &mut Option<String>) -> Result<(), Broken> {
-        c.object(|c, key| {
+    fn read_object(
+        &mut self,
+        c: &mut JsonCursor<'_>,
+        model: &mut Option<String>,
+    ) -> Result<(), BrokenJson> {
+        c.walk_object(|c, key| {
             match key {
-                b"input_tokens" => self.input_tokens = count(c)?,
-                b"output_tokens" => self.output_tokens = count(c)?,
-                b"cache_creation_input_tokens" => self.cache_creation_input_tokens = count(c)?,
-                b"cache_read_input_tokens" => self.cache_read_input_tokens = count(c)?,
-                b"cache_creation" => c.object(|c, key| {
+                b"input_tokens" => self.input_tokens = read_count(c)?,
+                b"output_tokens" => self.output_tokens = read_count(c)?,
+                b"cache_creation_input_tokens" => self.cache_creation_input_tokens = read_count(c)?,
+                b"cache_read_input_tokens" => self.cache_read_input_tokens = read_count(c)?,
+                b"cache_creation" => c.walk_object(|c, key| {
                     match key {
-                        b"ephemeral_5m_input_tokens" => self.ephemeral_5m_input_tokens = count(c)?,
-                        b"ephemeral_1h_input_tokens" => self.ephemeral_1h_input_tokens = count(c)?,
-                        _ => c.skip()?,
+                        b"ephemeral_5m_input_tokens" => {
+                            self.ephemeral_5m_input_tokens = read_count(c)?;
+                        }
+                        b"ephemeral_1h_input_tokens" => {
+                            self.ephemeral_1h_input_tokens = read_count(c)?;
+                        }
+                        _ => c.skip_value()?,
                     }
                     Ok(())
                 })?,
-                b"server_tool_use" => c.object(|c, key| {
+                b"server_tool_use" => c.walk_object(|c, key| {
                     match key {
-                        b"web_search_requests" => self.web_search_requests = count(c)?,
-                        b"web_fetch_requests" => self.web_fetch_requests = count(c)?,
-                        _ => c.skip()?,
+                        b"web_search_requests" => self.web_search_requests = read_count(c)?,
+                        b"web_fetch_requests" => self.web_fetch_requests = read_count(c)?,
+                        _ => c.skip_value()?,
                     }
                     Ok(())
                 })?,
-                b"output_tokens_details" => c.object(|c, key| {
+                b"output_tokens_details" => c.walk_object(|c, key| {
                     match key {
-                        b"thinking_tokens" => self.thinking_tokens = count(c)?,
-                        _ => c.skip()?,
+                        b"thinking_tokens" => self.thinking_tokens = read_count(c)?,
+                        _ => c.skip_value()?,
                     }
                     Ok(())
                 })?,
-                b"service_tier" => self.service_tier = word(c)?,
-                b"inference_geo" => self.inference_geo = word(c)?,
-                b"speed" => self.speed = word(c)?,
-                b"model" => *model = text(c)?,
+                b"service_tier" => self.service_tier = read_word(c)?,
+                b"inference_geo" => self.inference_geo = read_word(c)?,
+                b"speed" => self.speed = read_word(c)?,
+                b"model" => *model = read_text(c)?,
                 b"iterations" => {
                     self.iterations.clear();
-                    c.array(|c| {
-                        if c.peek() != Some(b'{') {
-                            return c.skip();
+                    c.walk_array(|c| {
+                        if c.peek_byte() != Some(b'{') {
+                            return c.skip_value();
                         }
-                        let mut run = Iteration::default();
-                        run.usage.walk(c, &mut run.model)?;
+                        let mut run = ModelRun::default();
+                        run.usage.read_object(c, &mut run.model)?;
                         self.iterations.push(run);
                         Ok(())
                     })?;
                 }
-                _ => c.skip()?,
+                _ => c.skip_value()?,
             }
             Ok(())
         })
@@ -169,11 +177,11 @@ impl Usage {
 }
 
 /// Reads a number that counts something; fractions and numbers in quotes occur.
-fn count(c: &mut Cursor<'_>) -> Result<u64, Broken> {
-    c.peek();
-    let start = c.pos();
-    c.skip()?;
-    let raw = c.since(start);
+fn read_count(c: &mut JsonCursor<'_>) -> Result<u64, BrokenJson> {
+    c.peek_byte();
+    let start = c.position();
+    c.skip_value()?;
+    let raw = c.slice_from(start);
     let quoted = raw.first() == Some(&b'"');
     let digits = if quoted { &raw[1..raw.len() - 1] } else { raw };
     if !digits.is_empty() && digits.len() < 20 && digits.iter().all(u8::is_ascii_digit) {
@@ -184,12 +192,12 @@ fn count(c: &mut Cursor<'_>) -> Result<u64, Broken> {
     Ok(text.parse().ok().or_else(fraction).unwrap_or(0))
 }
 
-fn word(c: &mut Cursor<'_>) -> Result<Option<Word>, Broken> {
-    Ok(c.string_or_skip()?.map(|raw| Word::from(&*json::unescape(raw))))
+fn read_word(c: &mut JsonCursor<'_>) -> Result<Option<ServerWord>, BrokenJson> {
+    Ok(c.read_string_or_skip()?.map(|raw| ServerWord::from(&*json::unescape(raw))))
 }
 
-fn text(c: &mut Cursor<'_>) -> Result<Option<String>, Broken> {
-    Ok(c.string_or_skip()?.map(|raw| json::unescape(raw).into()))
+fn read_text(c: &mut JsonCursor<'_>) -> Result<Option<String>, BrokenJson> {
+    Ok(c.read_string_or_skip()?.map(|raw| json::unescape(raw).into()))
 }
 
 #[cfg(test)]
@@ -198,7 +206,7 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, writes: (u64, u64), context: u64, total: u64) {
-        let usage = Usage::read(json.as_bytes());
+        let usage = TokenUsage::from_json_bytes(json.as_bytes());
         let (five_minutes, one_hour) = writes;
         assert_eq!(usage.cache_writes(), CacheWrites { five_minutes, one_hour });
         assert_eq!((usage.context_tokens(), usage.total_tokens()), (context, total));
@@ -220,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_a_break_is_kept() {
+    fn usage_before_a_break_is_kept() {
         check(r#"{"input_tokens":7,"output_tokens":2,"#, (0, 0), 7, 9);
     }
 
@@ -247,7 +255,7 @@ mod tests {
     fn tools_of_the_server_and_thinking_are_counted() {
         let json = r#"{"server_tool_use":{"web_search_requests":2,"web_fetch_requests":1},
             "output_tokens_details":{"thinking_tokens":9},"service_tier":"batch","inference_geo":null}"#;
-        let usage = Usage::read(json.as_bytes());
+        let usage = TokenUsage::from_json_bytes(json.as_bytes());
         assert_eq!((usage.web_search_requests, usage.web_fetch_requests), (2, 1));
         assert_eq!(usage.thinking_tokens, 9);
         assert_eq!((usage.service_tier.as_deref(), usage.inference_geo), (Some("batch"), None));
@@ -256,7 +264,7 @@ mod tests {
     #[test]
     fn iterations_have_their_own_model() {
         let json = r#"{"speed":"fast","iterations":[{"model":"m","input_tokens":3},7]}"#;
-        let usage = Usage::read(json.as_bytes());
+        let usage = TokenUsage::from_json_bytes(json.as_bytes());
         assert!(usage.is_fast());
         assert_eq!(usage.iterations.len(), 1);
         assert_eq!(usage.iterations[0].model.as_deref(), Some("m"));

@@ -1,6 +1,6 @@
-//! What was sent to the model: prompts, tool results, and what the client put in.
+//! Bodies of user records: prompts, tool results, and text that the client inserts.
 
-use super::block::{Block, blocks};
+use super::block::{ContentBlock, blocks_from_json};
 use super::fields::Fields;
 use super::output::{Todo, ToolUseResult};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 pub struct UserBody {
     /// `user`; `None` in records that are not messages.
     pub role: Option<String>,
-    pub content: Vec<Block>,
+    pub content: Vec<ContentBlock>,
     pub tool_use_result: Option<ToolUseResult>,
     /// Put in by the client, not typed by a person.
     pub is_meta: bool,
@@ -22,7 +22,7 @@ pub struct UserBody {
     /// `typed`, `queued`, `system`, `sdk`, …; `None` before 2.1.161.
     pub prompt_source: Option<String>,
     /// Who wrote it; `None` before 2.1.83.
-    pub origin: Option<Origin>,
+    pub origin: Option<PromptOrigin>,
     /// On the text of a skill: the call that loaded it.
     pub source_tool_use_id: Option<String>,
     /// On a tool result: the record that made the call.
@@ -47,7 +47,7 @@ pub struct UserBody {
 
 /// Who wrote a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
+pub struct PromptOrigin {
     /// `human`, `task-notification`, `peer`, `coordinator`, …
     pub kind: String,
     pub from: Option<String>,
@@ -67,68 +67,70 @@ pub struct ThinkingMetadata {
 }
 
 impl UserBody {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         let role = fields.object_text("message", "role");
         Self {
             role,
-            content: content(&mut fields),
-            tool_use_result: fields.json("toolUseResult").and_then(ToolUseResult::of),
+            content: message_content(&mut fields),
+            tool_use_result: fields.take_json("toolUseResult").and_then(ToolUseResult::from_json),
             is_meta: fields.flag("isMeta"),
             is_compact_summary: fields.flag("isCompactSummary"),
             is_visible_in_transcript_only: fields.flag("isVisibleInTranscriptOnly"),
-            permission_mode: fields.text("permissionMode"),
-            prompt_id: fields.text("promptId"),
-            prompt_source: fields.text("promptSource"),
-            origin: Origin::of(&mut fields),
-            source_tool_use_id: fields.text("sourceToolUseID"),
-            source_tool_assistant_uuid: fields.text("sourceToolAssistantUUID"),
-            interrupted_message_id: fields.text("interruptedMessageId"),
+            permission_mode: fields.take_text("permissionMode"),
+            prompt_id: fields.take_text("promptId"),
+            prompt_source: fields.take_text("promptSource"),
+            origin: PromptOrigin::from_fields(&mut fields),
+            source_tool_use_id: fields.take_text("sourceToolUseID"),
+            source_tool_assistant_uuid: fields.take_text("sourceToolAssistantUUID"),
+            interrupted_message_id: fields.take_text("interruptedMessageId"),
             interrupted_by_shutdown: fields.flag("interruptedByShutdown"),
             image_paste_ids: paste_ids(&mut fields),
-            plan_content: fields.text("planContent"),
-            user_feedback: fields.text("userFeedback"),
-            tool_denial_kind: fields.text("toolDenialKind"),
+            plan_content: fields.take_text("planContent"),
+            user_feedback: fields.take_text("userFeedback"),
+            tool_denial_kind: fields.take_text("toolDenialKind"),
             tool_ends_turn: fields.flag("toolEndsTurn"),
-            queue_priority: fields.text("queuePriority"),
-            mcp_meta: fields.take("mcpMeta"),
-            todos: Todo::list(&mut fields, "todos"),
-            thinking_metadata: fields.object("thinkingMetadata").map(ThinkingMetadata::of),
+            queue_priority: fields.take_text("queuePriority"),
+            mcp_meta: fields.take_value("mcpMeta"),
+            todos: Todo::list_from_fields(&mut fields, "todos"),
+            thinking_metadata: fields
+                .take_object("thinkingMetadata")
+                .map(ThinkingMetadata::from_fields),
         }
     }
 
     /// Returns the ids of the calls that this record answers.
-    pub fn answered(&self) -> impl Iterator<Item = &str> {
+    pub fn answered_calls(&self) -> impl Iterator<Item = &str> {
         self.content.iter().filter_map(|block| match block {
-            Block::ToolResult(result) => Some(result.tool_use_id.as_str()),
+            ContentBlock::ToolResult(result) => Some(result.tool_use_id.as_str()),
             _ => None,
         })
     }
 }
 
 /// Takes the content from a message object, a plain string, or the record itself.
-pub(super) fn content(fields: &mut Fields) -> Vec<Block> {
-    if let Some(mut message) = fields.object("message") {
-        return blocks(message.json("content"));
+pub(super) fn message_content(fields: &mut Fields) -> Vec<ContentBlock> {
+    if let Some(mut message) = fields.take_object("message") {
+        return blocks_from_json(message.take_json("content"));
     }
-    match fields.text("message") {
-        Some(text) => vec![Block::Text(text)],
-        None => blocks(fields.json("content")),
+    match fields.take_text("message") {
+        Some(text) => vec![ContentBlock::Text(text)],
+        None => blocks_from_json(fields.take_json("content")),
     }
 }
 
 pub(super) fn paste_ids(fields: &mut Fields) -> Vec<u64> {
-    fields.values("imagePasteIds").iter().filter_map(Value::as_u64).collect()
+    fields.take_values("imagePasteIds").iter().filter_map(Value::as_u64).collect()
 }
 
-impl Origin {
-    pub(super) fn of(fields: &mut Fields) -> Option<Self> {
-        let mut origin = fields.object("origin")?;
+impl PromptOrigin {
+    pub(super) fn from_fields(fields: &mut Fields) -> Option<Self> {
+        let mut origin = fields.take_object("origin")?;
         Some(Self {
-            kind: origin.string("kind"),
-            from: origin.text("from"),
-            name: origin.text("name"),
-            sender_task_id: origin.text("senderTaskId"),
-            body: origin.text("body"),
+            kind: origin.take_string("kind"),
+            from: origin.take_text("from"),
+            name: origin.take_text("name"),
+            sender_task_id: origin.take_text("senderTaskId"),
+            body: origin.take_text("body"),
         })
     }
 
@@ -139,12 +141,12 @@ impl Origin {
 }
 
 impl ThinkingMetadata {
-    fn of(mut fields: Fields) -> Self {
+    fn from_fields(mut fields: Fields) -> Self {
         Self {
-            level: fields.text("level"),
+            level: fields.take_text("level"),
             disabled: fields.flag("disabled"),
             max_thinking_tokens: fields.number("maxThinkingTokens"),
-            triggers: fields.values("triggers"),
+            triggers: fields.take_values("triggers"),
         }
     }
 }
@@ -155,7 +157,7 @@ mod tests {
 
     #[track_caller]
     fn check<T: std::fmt::Debug>(json: &str, get: impl Fn(UserBody) -> T, expected: &str) {
-        let body = UserBody::of(Fields::read(json));
+        let body = UserBody::from_fields(Fields::read(json));
         assert_eq!(format!("{:?}", get(body)), expected);
     }
 
@@ -178,7 +180,11 @@ mod tests {
     #[test]
     fn answers_name_their_calls() {
         let json = r#"{"toolUseResult":null,"message":{"content":[{"type":"tool_result","tool_use_id":"t"}]}}"#;
-        check(json, |body| body.answered().map(str::to_owned).collect::<Vec<_>>(), r#"["t"]"#);
+        check(
+            json,
+            |body| body.answered_calls().map(str::to_owned).collect::<Vec<_>>(),
+            r#"["t"]"#,
+        );
         check(json, |body| body.tool_use_result, "None");
     }
 

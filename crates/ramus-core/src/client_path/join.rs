@@ -2,33 +2,38 @@
 
 use serde_json::Value;
 
-use super::sent::{Client, Piece, Role, SentMessage};
+use super::behavior::ClientBehavior;
+use super::piece::SentPiece;
+use super::sent::{SentMessage, SentRole};
 
 /// A request in the making.
-pub(super) struct Join {
-    client: Client,
-    pieces: Vec<Piece>,
+pub(super) struct MessageJoiner {
+    client: ClientBehavior,
+    pieces: Vec<SentPiece>,
+    /// How many of them were left when complete ones were last looked for.
+    left_open: usize,
 }
 
-impl Join {
-    pub(super) fn new(client: Client) -> Self {
-        Self { client, pieces: Vec::new() }
+impl MessageJoiner {
+    pub(super) fn new(client: ClientBehavior) -> Self {
+        Self { client, pieces: Vec::new(), left_open: 0 }
     }
 
-    pub(super) fn add(&mut self, piece: Piece) {
+    pub(super) fn add_piece(&mut self, piece: SentPiece) {
         match piece.role {
-            Role::Assistant => self.add_answer(piece),
-            _ => self.add_beside(piece),
+            SentRole::Assistant => self.add_reply(piece),
+            _ => self.add_other(piece),
         }
     }
 
     /// Joins a reply to the other parts of its message, across the results of its calls.
-    fn add_answer(&mut self, piece: Piece) {
-        let results = |piece: &&mut Piece| piece.role == Role::User && is_results(&piece.blocks);
+    fn add_reply(&mut self, piece: SentPiece) {
+        let results =
+            |piece: &&mut SentPiece| piece.role == SentRole::User && is_results(&piece.blocks);
         let above = self.pieces.iter_mut().rev().find(|piece| !results(piece));
         match above {
             Some(above)
-                if above.role == Role::Assistant
+                if above.role == SentRole::Assistant
                     && !piece.message.is_null()
                     && above.message == piece.message =>
             {
@@ -38,15 +43,15 @@ impl Join {
         }
     }
 
-    fn add_beside(&mut self, piece: Piece) {
+    fn add_other(&mut self, piece: SentPiece) {
         match piece.role {
-            Role::System => self.add_words_of_system(piece),
-            _ => self.add_words_of_user(piece),
+            SentRole::System => self.add_system_text(piece),
+            _ => self.add_user_text(piece),
         }
     }
 
-    fn add_words_of_system(&mut self, piece: Piece) {
-        let last = self.pieces.last_mut().filter(|last| last.role == Role::System);
+    fn add_system_text(&mut self, piece: SentPiece) {
+        let last = self.pieces.last_mut().filter(|last| last.role == SentRole::System);
         let Some(last) = last else { return self.pieces.push(piece) };
         let between = if piece.is_later { "\n" } else { "\n\n" };
         if let (Some(Value::String(text)), Some(more)) =
@@ -58,12 +63,13 @@ impl Join {
     }
 
     /// Joins user text to the user text before it; system text goes below both.
-    fn add_words_of_user(&mut self, piece: Piece) {
-        let mut before = self.pieces.iter_mut().rev().skip_while(|last| last.role == Role::System);
-        let above = before.next().filter(|above| above.role == Role::User && !piece.is_later);
+    fn add_user_text(&mut self, piece: SentPiece) {
+        let mut before =
+            self.pieces.iter_mut().rev().skip_while(|last| last.role == SentRole::System);
+        let above = before.next().filter(|above| above.role == SentRole::User && !piece.is_later);
         let Some(above) = above else {
             // A request begins with the user.
-            let is_first = self.pieces.iter().all(|before| before.role == Role::System);
+            let is_first = self.pieces.iter().all(|before| before.role == SentRole::System);
             let at = if is_first { 0 } else { self.pieces.len() };
             return self.pieces.insert(at, piece);
         };
@@ -93,23 +99,42 @@ impl Join {
     }
 
     pub(super) fn ends_with_user(&self) -> bool {
-        self.pieces.last().is_some_and(|last| last.role == Role::User)
+        self.pieces.last().is_some_and(|last| last.role == SentRole::User)
     }
 
     pub(super) fn ends_with_result(&self) -> bool {
         self.pieces.last().is_some_and(|last| is_results(&last.blocks))
     }
 
-    pub(super) fn finish(self) -> Vec<SentMessage> {
-        let message = |mut piece: Piece| {
-            let content = match &mut piece.blocks[..] {
-                [block] if piece.is_text => block["text"].take(),
-                _ => Value::Array(piece.blocks),
-            };
-            SentMessage { role: piece.role, content }
-        };
-        self.pieces.into_iter().map(message).collect()
+    /// Removes and returns the messages that nothing can be joined to any more.
+    ///
+    /// A reply is joined across results, user text across system text, and all system text at the
+    /// beginning comes after the first user text.
+    pub(super) fn take_complete(&mut self) -> Vec<SentMessage> {
+        // Looking at a message again for everything that is joined to it would take quadratic time.
+        if self.pieces.len() <= self.left_open.max(1) {
+            return Vec::new();
+        }
+        let is_joined =
+            |piece: &SentPiece| piece.role != SentRole::User || !is_results(&piece.blocks);
+        let reply = self.pieces.iter().rposition(is_joined).unwrap_or(0);
+        let text = self.pieces.iter().rposition(|piece| piece.role != SentRole::System);
+        let open = reply.min(text.unwrap_or(0));
+        self.left_open = self.pieces.len() - open;
+        self.pieces.drain(..open).map(message_from_piece).collect()
     }
+
+    pub(super) fn into_messages(self) -> Vec<SentMessage> {
+        self.pieces.into_iter().map(message_from_piece).collect()
+    }
+}
+
+fn message_from_piece(mut piece: SentPiece) -> SentMessage {
+    let content = match &mut piece.blocks[..] {
+        [block] if piece.is_text => block["text"].take(),
+        _ => Value::Array(piece.blocks),
+    };
+    SentMessage { role: piece.role, content }
 }
 
 fn is_results(blocks: &[Value]) -> bool {

@@ -9,28 +9,32 @@ use crate::body::{HunkLine, Replacement, StructuredPatch};
 /// The replaced strings are exact, while hunks may show tabs as spaces; so hunks
 /// decide only where a person changed the proposal `by_hand`, or where the
 /// strings are not found.
-pub(super) fn applied(
+pub(super) fn apply_edit(
     text: &str,
     edits: &[Replacement],
     patch: &StructuredPatch,
     by_hand: bool,
 ) -> Option<String> {
     if by_hand {
-        return patched(text, patch);
+        return apply_hunks(text, patch);
     }
-    replaced(text, edits, patch).or_else(|| patched(text, patch))
+    apply_replacements(text, edits, patch).or_else(|| apply_hunks(text, patch))
 }
 
-fn replaced(text: &str, edits: &[Replacement], patch: &StructuredPatch) -> Option<String> {
+fn apply_replacements(
+    text: &str,
+    edits: &[Replacement],
+    patch: &StructuredPatch,
+) -> Option<String> {
     let run = |with_newline: bool| {
         let each = |text: Cow<'_, str>, edit: &Replacement| {
-            replaced_once(&text, edit, with_newline).map(Cow::Owned)
+            replace_text(&text, edit, with_newline).map(Cow::Owned)
         };
         edits.iter().try_fold(Cow::Borrowed(text), each).map(Cow::into_owned)
     };
     let fits = |new: &String| {
         let lines = |text: &str| text.matches('\n').count() as i64;
-        let delta = patch.added() as i64 - patch.removed() as i64;
+        let delta = patch.added_lines() as i64 - patch.removed_lines() as i64;
         patch.hunks.is_empty() || lines(new) - lines(text) == delta
     };
     // In most client versions, deleting a text also deletes its newline. The number of lines in the
@@ -42,7 +46,7 @@ fn replaced(text: &str, edits: &[Replacement], patch: &StructuredPatch) -> Optio
     Some(run(true).filter(fits).unwrap_or(plain))
 }
 
-fn replaced_once(text: &str, edit: &Replacement, with_newline: bool) -> Option<String> {
+fn replace_text(text: &str, edit: &Replacement, with_newline: bool) -> Option<String> {
     let Replacement { old, new, all } = edit;
     if old.is_empty() {
         return text.is_empty().then(|| new.clone());
@@ -56,7 +60,7 @@ fn replaced_once(text: &str, edit: &Replacement, with_newline: bool) -> Option<S
 }
 
 /// Applies hunks; every line must be where the hunk says.
-fn patched(text: &str, patch: &StructuredPatch) -> Option<String> {
+fn apply_hunks(text: &str, patch: &StructuredPatch) -> Option<String> {
     if patch.hunks.is_empty() {
         return None;
     }
@@ -69,7 +73,7 @@ fn patched(text: &str, patch: &StructuredPatch) -> Option<String> {
         new.extend(lines.get(at..start)?);
         at = start;
         let mut last = None;
-        for line in hunk.changes() {
+        for line in hunk.tagged_lines() {
             match line {
                 HunkLine::Context(text) | HunkLine::Removed(text) => {
                     if *lines.get(at)? != text {
@@ -98,7 +102,7 @@ fn patched(text: &str, patch: &StructuredPatch) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::Hunk;
+    use crate::body::PatchHunk;
 
     fn edit(old: &str, new: &str) -> Replacement {
         Replacement { old: old.into(), new: new.into(), all: false }
@@ -106,12 +110,14 @@ mod tests {
 
     fn patch(start: u64, lines: &[&str]) -> StructuredPatch {
         let lines = lines.iter().map(ToString::to_string).collect();
-        StructuredPatch { hunks: vec![Hunk { old_start: start, lines, ..Hunk::default() }] }
+        StructuredPatch {
+            hunks: vec![PatchHunk { old_start: start, lines, ..PatchHunk::default() }],
+        }
     }
 
     #[track_caller]
     fn check(text: &str, edits: &[Replacement], patch: &StructuredPatch, expected: Option<&str>) {
-        assert_eq!(applied(text, edits, patch, false).as_deref(), expected);
+        assert_eq!(apply_edit(text, edits, patch, false).as_deref(), expected);
     }
 
     #[test]
@@ -125,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_goes_whole_where_the_hunk_says_so() {
+    fn a_hunk_removes_whole_lines() {
         check("a\nb\nc\n", &[edit("b", "")], &patch(1, &[" a", "-b", " c"]), Some("a\nc\n"));
         check("a\nb\nc\n", &[edit("b", "")], &patch(1, &[" a", "-b", "+", " c"]), Some("a\n\nc\n"));
     }
@@ -137,7 +143,7 @@ mod tests {
         check("a\nb\nc\ne\n", &[edit("\"c\"", "d")], &curly, None);
         check("a\n", &[edit("\"c\"", "d")], &curly, None);
         let by_hand = patch(1, &["-a", "+mine"]);
-        assert_eq!(applied("a\n", &[edit("a", "b")], &by_hand, true).as_deref(), Some("mine\n"));
+        assert_eq!(apply_edit("a\n", &[edit("a", "b")], &by_hand, true).as_deref(), Some("mine\n"));
     }
 
     #[test]
@@ -145,9 +151,9 @@ mod tests {
         let note = "\\ No newline at end of file";
         check("a\n", &[], &patch(1, &["-a", "+b", note]), Some("a\n"));
         let gone = patch(1, &["-a", "+b", note]);
-        assert_eq!(applied("a\n", &[], &gone, true).as_deref(), Some("b"));
+        assert_eq!(apply_edit("a\n", &[], &gone, true).as_deref(), Some("b"));
         let come = patch(1, &["-a", note, "+b"]);
-        assert_eq!(applied("a", &[], &come, true).as_deref(), Some("b\n"));
-        assert_eq!(applied("", &[], &patch(0, &["+a"]), true).as_deref(), Some("a\n"));
+        assert_eq!(apply_edit("a", &[], &come, true).as_deref(), Some("b\n"));
+        assert_eq!(apply_edit("", &[], &patch(0, &["+a"]), true).as_deref(), Some("a\n"));
     }
 }

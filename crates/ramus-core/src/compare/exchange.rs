@@ -1,120 +1,207 @@
 //! Aligns the exchanges of two conversations.
+//!
+//! A conversation may have more turns than fit in memory, so they are read one after the other: once to
+//! pair the exchanges by their prompts, and once more to show them.
 
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
 
-use super::side::Own;
-use crate::turn::{Prompt, TurnKind};
+use super::side::OwnTurn;
+use crate::turn::{PromptTurn, Turn, TurnKind};
 
 /// A prompt and everything up to the next prompt; the first one may have no prompt.
-#[derive(Clone, Copy, Debug)]
-pub struct Exchange<'a> {
-    pub prompt: Option<&'a Prompt>,
+#[derive(Clone, Debug, Default)]
+pub struct ComparedExchange {
     /// All turns of it, the prompt too.
-    pub turns: &'a [Own],
+    pub turns: Vec<OwnTurn>,
 }
 
-impl<'a> Exchange<'a> {
+impl ComparedExchange {
+    /// Returns the prompt it begins with.
+    pub fn prompt(&self) -> Option<&PromptTurn> {
+        self.turns.first().and_then(|own| prompt_of(&own.turn))
+    }
+
     /// Returns what follows the prompt.
-    pub fn answers(&self) -> &'a [Own] {
-        &self.turns[usize::from(self.prompt.is_some())..]
+    pub fn replies(&self) -> &[OwnTurn] {
+        &self.turns[usize::from(self.prompt().is_some())..]
     }
 }
 
 /// Two aligned exchanges; at least one of them is present.
-pub type Pair<'a> = (Option<Exchange<'a>>, Option<Exchange<'a>>);
+pub type ExchangePair = (Option<ComparedExchange>, Option<ComparedExchange>);
 
 /// The similarity from which on two texts are shown by their differences.
-const ALIKE: f32 = 0.55;
+const MIN_SIMILARITY: f32 = 0.55;
 /// The number of words of a text that are compared.
-const WORDS: usize = 2_000;
+const MAX_WORDS: usize = 2_000;
 /// The number of pairs up to which exchanges are matched by their prompts.
-const MOST: usize = 1_000_000;
+const MAX_PAIRS: usize = 1_000_000;
 
-/// Aligns the exchanges of two conversations.
+/// The order in which the exchanges of two conversations are shown: which of the two sides have one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExchangeOrder(Vec<[bool; 2]>);
+
+/// Aligns the exchanges of two conversations, which have so many of them.
 ///
 /// Exchanges with similar prompts are aligned, in order; the exchanges between them are paired
-/// one by one, as the branches of a fork point are.
-pub fn pairs<'a>(a: &'a [Own], b: &'a [Own]) -> Vec<Pair<'a>> {
-    let (a, b) = (exchanges(a), exchanges(b));
+/// one by one, as the branches of a fork point are. `read_turns` passes on the turns of a side.
+pub fn order_exchanges<E>(
+    counts: [usize; 2],
+    read_turns: &mut TurnReader<'_, E>,
+) -> Result<ExchangeOrder, E> {
     let mut pairs = Vec::new();
-    let (mut at, mut bt) = (0, 0);
-    for (next_a, next_b) in anchors(&a, &b).into_iter().chain([(a.len(), b.len())]) {
-        while at < next_a || bt < next_b {
-            let left = (at < next_a).then(|| a[at]);
-            let right = (bt < next_b).then(|| b[bt]);
-            at += usize::from(left.is_some());
-            bt += usize::from(right.is_some());
-            pairs.push((left, right));
+    let mut at = [0; 2];
+    for next in matching_pairs(counts, read_turns)?.into_iter().chain([counts]) {
+        while at != next {
+            let pair = [at[0] < next[0], at[1] < next[1]];
+            at = [at[0] + usize::from(pair[0]), at[1] + usize::from(pair[1])];
+            pairs.push(pair);
         }
-        if let (Some(left), Some(right)) = (a.get(next_a), b.get(next_b)) {
-            pairs.push((Some(*left), Some(*right)));
-            (at, bt) = (next_a + 1, next_b + 1);
+        if next != counts {
+            at = next.map(|at| at + 1);
+            pairs.push([true; 2]);
         }
     }
-    pairs
+    Ok(ExchangeOrder(pairs))
+}
+
+/// Passes on the turns of one of two sides, one after the other.
+pub type TurnReader<'r, E> = dyn FnMut(usize, &mut dyn FnMut(&OwnTurn)) -> Result<(), E> + 'r;
+
+/// Returns the exchanges of two conversations in this order. No more than two are held at a time.
+pub fn paired_exchanges<'t>(
+    order: &'t ExchangeOrder,
+    [a, b]: [&'t mut dyn Iterator<Item = OwnTurn>; 2],
+) -> impl Iterator<Item = ExchangePair> + 't {
+    let (mut a, mut b) = (split_exchanges(a), split_exchanges(b));
+    order.0.iter().map(move |[has_a, has_b]| {
+        (has_a.then(|| a.next()).flatten(), has_b.then(|| b.next()).flatten())
+    })
 }
 
 /// Whether two texts share most of their words.
-pub fn alike(a: &str, b: &str) -> bool {
-    similarity(&words(a), &words(b)) >= ALIKE
+pub fn are_alike(a: &str, b: &str) -> bool {
+    similarity(&word_hashes(a), &word_hashes(b)) >= MIN_SIMILARITY
 }
 
-fn exchanges(turns: &[Own]) -> Vec<Exchange<'_>> {
-    let asks = |own: &Own| matches!(&own.turn.kind, TurnKind::Prompt(prompt) if !prompt.queued);
-    turns.chunk_by(|_, next| !asks(next)).map(exchange).collect()
+/// Whether an exchange begins with this turn.
+pub(super) fn begins_exchange(turn: &Turn) -> bool {
+    prompt_of(turn).is_some_and(|prompt| !prompt.queued)
 }
 
-fn exchange(turns: &[Own]) -> Exchange<'_> {
-    let prompt = match &turns[0].turn.kind {
+fn prompt_of(turn: &Turn) -> Option<&PromptTurn> {
+    match &turn.kind {
         TurnKind::Prompt(prompt) => Some(prompt),
         _ => None,
-    };
-    Exchange { prompt, turns }
+    }
+}
+
+fn split_exchanges(
+    turns: &mut dyn Iterator<Item = OwnTurn>,
+) -> impl Iterator<Item = ComparedExchange> {
+    let mut turns = turns.peekable();
+    std::iter::from_fn(move || {
+        let mut exchange = ComparedExchange { turns: vec![turns.next()?] };
+        while let Some(own) = turns.next_if(|own| !begins_exchange(&own.turn)) {
+            exchange.turns.push(own);
+        }
+        Some(exchange)
+    })
 }
 
 /// Finds the pairs with similar prompts: the sequence with the highest total similarity.
-fn anchors(a: &[Exchange<'_>], b: &[Exchange<'_>]) -> Vec<(usize, usize)> {
-    if a.is_empty() || b.is_empty() || a.len() * b.len() > MOST {
-        return Vec::new();
+fn matching_pairs<E>(
+    counts: [usize; 2],
+    read_turns: &mut TurnReader<'_, E>,
+) -> Result<Vec<[usize; 2]>, E> {
+    let [a, b] = counts;
+    if a == 0 || b == 0 || a.saturating_mul(b) > MAX_PAIRS {
+        return Ok(Vec::new());
     }
-    let asked = |exchange: &Exchange<'_>| words(exchange.prompt.map_or("", |prompt| &prompt.text));
-    let (a, b): (Vec<_>, Vec<_>) = (a.iter().map(asked).collect(), b.iter().map(asked).collect());
-    // best[i][j]: the most likeness from these two on.
-    let mut best = vec![vec![0.0f32; b.len() + 1]; a.len() + 1];
-    let like = |i: usize, j: usize| similarity(&a[i], &b[j]);
-    for i in (0..a.len()).rev() {
-        for j in (0..b.len()).rev() {
-            let like = like(i, j);
-            let both = if like >= ALIKE { best[i + 1][j + 1] + like } else { 0.0 };
-            best[i][j] = both.max(best[i + 1][j]).max(best[i][j + 1]);
+    let similarities = PromptSimilarities::new(counts, read_turns)?;
+    // best[i * width + j]: the highest total similarity from these two on.
+    let width = b + 1;
+    let mut best = vec![0.0f32; (a + 1) * width];
+    for i in (0..a).rev() {
+        for j in (0..b).rev() {
+            let like = similarities.between(i, j);
+            let both =
+                if like >= MIN_SIMILARITY { best[(i + 1) * width + j + 1] + like } else { 0.0 };
+            best[i * width + j] = both.max(best[(i + 1) * width + j]).max(best[i * width + j + 1]);
         }
     }
     let (mut i, mut j) = (0, 0);
     let mut found = Vec::new();
-    while i < a.len() && j < b.len() {
-        if best[i][j] <= best[i + 1][j] {
+    while i < a && j < b {
+        if best[i * width + j] <= best[(i + 1) * width + j] {
             i += 1;
-        } else if best[i][j] <= best[i][j + 1] {
+        } else if best[i * width + j] <= best[i * width + j + 1] {
             j += 1;
         } else {
-            found.push((i, j));
+            found.push([i, j]);
             (i, j) = (i + 1, j + 1);
         }
     }
-    found
+    Ok(found)
+}
+
+/// How similar each prompt of one side is to each of the other.
+struct PromptSimilarities {
+    /// The side with fewer exchanges. Only its words are held, those of the other pass by.
+    short: usize,
+    /// The number of its exchanges.
+    width: usize,
+    /// For each exchange of the other side a row.
+    rows: Vec<f32>,
+}
+
+impl PromptSimilarities {
+    fn new<E>(counts: [usize; 2], read_turns: &mut TurnReader<'_, E>) -> Result<Self, E> {
+        let short = usize::from(counts[1] < counts[0]);
+        let mut words: Vec<Vec<u64>> = Vec::with_capacity(counts[short]);
+        each_prompt(short, read_turns, &mut |prompt| words.push(word_hashes(prompt)))?;
+        // A file can change while it is read.
+        words.resize(counts[short], Vec::new());
+        let mut rows = Vec::with_capacity(counts[0] * counts[1]);
+        each_prompt(1 - short, read_turns, &mut |prompt| {
+            let prompt = word_hashes(prompt);
+            rows.extend(words.iter().map(|other| similarity(&prompt, other)));
+        })?;
+        rows.resize(counts[0] * counts[1], 0.0);
+        Ok(Self { short, width: counts[short], rows })
+    }
+
+    fn between(&self, a: usize, b: usize) -> f32 {
+        let (row, column) = if self.short == 0 { (b, a) } else { (a, b) };
+        self.rows[row * self.width + column]
+    }
+}
+
+/// Reads the prompts of all exchanges of a side; what has no prompt has an empty one.
+fn each_prompt<E>(
+    side: usize,
+    read_turns: &mut TurnReader<'_, E>,
+    each: &mut dyn FnMut(&str),
+) -> Result<(), E> {
+    let mut is_first = true;
+    read_turns(side, &mut |own| {
+        if std::mem::take(&mut is_first) || begins_exchange(&own.turn) {
+            each(prompt_of(&own.turn).map_or("", |prompt| &prompt.text));
+        }
+    })
 }
 
 /// Returns the hashes of the words of a text, sorted.
-fn words(text: &str) -> Vec<u64> {
+fn word_hashes(text: &str) -> Vec<u64> {
     let hash = |word: &str| {
         let mut hasher = FxHasher::default();
         word.to_lowercase().hash(&mut hasher);
         hasher.finish()
     };
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let mut words: Vec<u64> = words.take(WORDS).map(hash).collect();
+    let mut words: Vec<u64> = words.take(MAX_WORDS).map(hash).collect();
     words.sort_unstable();
     words
 }

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use super::Side;
-use super::change::{change, changed_path};
+use super::ComparedSide;
+use super::change::{change_by_call, changed_path};
 use crate::body::{ReadContent, ReadOutput, ToolOutput};
-use crate::turn::{Action, Attached, Call, Turn, TurnKind};
+use crate::turn::{AttachedFile, ToolAction, ToolCall, Turn, TurnKind};
 
 /// The content of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Content {
+pub enum TextContent {
     Text(String),
     /// The file does not exist.
     Absent,
@@ -21,9 +21,9 @@ pub enum Content {
     Unknown,
 }
 
-impl Content {
+impl TextContent {
     /// Returns the text; a file that is not there has none. `None`: it is not known.
-    pub fn text(&self) -> Option<&str> {
+    pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             Self::Absent => Some(""),
@@ -33,7 +33,7 @@ impl Content {
 
     /// Whether the other one may well be the same: some clients leave out the last newline
     /// when they read, and what is not known contradicts nothing.
-    fn agrees(&self, other: &Self) -> bool {
+    fn agrees_with(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Unknown, _) => true,
             (Self::Text(a), Self::Text(b)) => a.trim_end_matches('\n') == b.trim_end_matches('\n'),
@@ -44,25 +44,25 @@ impl Content {
 
 /// What one side did to a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FileChange {
+pub struct SideFileChange {
     /// Whether this side changed it at all.
     pub changed: bool,
     /// The content where the two conversations diverge.
-    pub before: Content,
+    pub before: TextContent,
     /// The content at the end.
-    pub after: Content,
+    pub after: TextContent,
     /// Lines added and removed, summed over all changes.
     pub added: usize,
     pub removed: usize,
 }
 
-impl FileChange {
-    /// Completes what is known: a side that left the file alone has what the other one found.
-    fn beside(&self, other: &Self) -> Self {
+impl SideFileChange {
+    /// Completes what is known: a side that did not change the file has the content that the other found.
+    fn completed_by(&self, other: &Self) -> Self {
         if self.changed {
             return self.clone();
         }
-        let known = if self.after.agrees(&other.before) { &other.before } else { &self.after };
+        let known = if self.after.agrees_with(&other.before) { &other.before } else { &self.after };
         Self { before: known.clone(), after: known.clone(), ..self.clone() }
     }
 }
@@ -71,20 +71,20 @@ impl FileChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePair {
     pub path: String,
-    pub a: FileChange,
-    pub b: FileChange,
+    pub a: SideFileChange,
+    pub b: SideFileChange,
 }
 
 impl FilePair {
     /// Whether the two ends differ. `None`: one of them is not known.
-    pub fn differs(&self) -> Option<bool> {
-        let known = [&self.a, &self.b].iter().all(|side| side.after != Content::Unknown);
+    pub fn contents_differ(&self) -> Option<bool> {
+        let known = [&self.a, &self.b].iter().all(|side| side.after != TextContent::Unknown);
         known.then(|| self.a.after != self.b.after)
     }
 }
 
 /// Returns the files that either side changed, by their paths.
-pub fn files(a: &Side, b: &Side) -> Vec<FilePair> {
+pub fn changed_files(a: &ComparedSide, b: &ComparedSide) -> Vec<FilePair> {
     let (a, b) = (&a.files.0, &b.files.0);
     let mut paths: Vec<&String> = a.keys().chain(b.keys()).collect();
     paths.sort_unstable();
@@ -92,37 +92,41 @@ pub fn files(a: &Side, b: &Side) -> Vec<FilePair> {
     let pair = |path: &String| {
         let [a, b] = [a, b].map(|side| side.get(path).cloned().unwrap_or_default());
         let changed = a.changed || b.changed;
-        changed.then(|| FilePair { path: path.clone(), a: a.beside(&b), b: b.beside(&a) })
+        changed.then(|| FilePair {
+            path: path.clone(),
+            a: a.completed_by(&b),
+            b: b.completed_by(&a),
+        })
     };
     paths.into_iter().filter_map(pair).collect()
 }
 
 /// All files that tools touched so far; `after` is their current content.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Files(BTreeMap<String, FileChange>);
+pub(super) struct TouchedFiles(BTreeMap<String, SideFileChange>);
 
-impl Files {
+impl TouchedFiles {
     /// Applies a turn; `own`: it comes after the two conversations diverge.
-    pub(super) fn take(&mut self, turn: &Turn, own: bool) {
-        if let TurnKind::File(Attached { path, edited: true, .. }) = &turn.kind
+    pub(super) fn take_turn(&mut self, turn: &Turn, own: bool) {
+        if let TurnKind::File(AttachedFile { path, edited: true, .. }) = &turn.kind
             && let Some(file) = self.0.get_mut(path)
         {
             // Something else changed it, and only a part of it was recorded.
-            file.after = Content::Unknown;
+            file.after = TextContent::Unknown;
         }
-        for call in turn.calls() {
+        for call in turn.tool_calls() {
             self.take_call(call, own);
         }
     }
 
-    fn take_call(&mut self, call: &Call, own: bool) {
+    fn take_call(&mut self, call: &ToolCall, own: bool) {
         let Some(result) = call.result.as_ref().filter(|result| !result.is_error) else { return };
         if let Some(ToolOutput::Read(read)) = &result.output {
             return self.take_read(read, call);
         }
         let Some(path) = changed_path(result.output.as_ref(), call) else { return };
         let now = self.0.get(path).map(|file| file.after.clone()).unwrap_or_default();
-        let Some(change) = change(result.output.as_ref(), call, &now) else { return };
+        let Some(change) = change_by_call(result.output.as_ref(), call, &now) else { return };
         let file = self.0.entry(path.to_owned()).or_default();
         if own {
             if !file.changed {
@@ -135,23 +139,23 @@ impl Files {
         file.after = change.after;
     }
 
-    fn take_read(&mut self, read: &ReadOutput, call: &Call) {
+    fn take_read(&mut self, read: &ReadOutput, call: &ToolCall) {
         let path = match (&read.file_path, call.action()) {
             (Some(path), _) => path.as_str(),
-            (None, Action::Read { path }) => path,
+            (None, ToolAction::Read { path }) => path,
             _ => return,
         };
-        let Some(content) = whole(read) else { return };
+        let Some(content) = whole_text(read) else { return };
         let file = self.0.entry(path.to_owned()).or_default();
-        let read = Content::Text(content.to_owned());
-        if file.after == Content::Unknown || !file.after.agrees(&read) {
+        let read = TextContent::Text(content.to_owned());
+        if file.after == TextContent::Unknown || !file.after.agrees_with(&read) {
             file.after = read;
         }
     }
 }
 
 /// Returns the text of a file that was read from its beginning to its end.
-pub(crate) fn whole(read: &ReadOutput) -> Option<&str> {
+pub(crate) fn whole_text(read: &ReadOutput) -> Option<&str> {
     match &read.content {
         ReadContent::Text { content, num_lines, start_line, total_lines, truncated: false }
             if *start_line <= 1 && num_lines >= total_lines =>

@@ -4,13 +4,13 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::body::Body;
+use crate::body::RecordBody;
 use crate::history::History;
-use crate::name::Name;
-use crate::record::Kind;
-use crate::resume::Rule;
+use crate::ids::RecordUuid;
+use crate::record::RecordKind;
+use crate::resume::ResumeRule;
 use crate::session::{NodeId, Session};
-use crate::turn::{TurnKind, turns};
+use crate::turn::path_turns;
 
 /// A session in short form, with what the tools left in some of its records.
 struct Fixture {
@@ -30,12 +30,13 @@ impl Fixture {
         }
         let mut session = Session::default();
         session.push(jsonl.as_bytes());
-        Self { jsonl, history: History::new(session, Rule::Client) }
+        Self { jsonl, history: History::new(session, ResumeRule::Client) }
     }
 
-    fn body(&self, node: NodeId) -> Option<Body> {
+    fn body(&self, node: NodeId) -> Option<RecordBody> {
         let span = self.history.session.record(node).span;
-        Body::parse(&self.jsonl.as_bytes()[span.at as usize..span.end() as usize]).ok()
+        RecordBody::parse(&self.jsonl.as_bytes()[span.offset as usize..span.end_offset() as usize])
+            .ok()
     }
 }
 
@@ -43,42 +44,49 @@ impl Fixture {
 #[track_caller]
 fn check(a: (&Fixture, &str), b: (&Fixture, &str)) -> String {
     let paths = [a, b].map(|(fixture, to)| {
-        let node = fixture.history.tree.find(Name::new(to.as_bytes())).unwrap();
+        let node = fixture.history.node_by_uuid(RecordUuid::new(to.as_bytes())).unwrap();
         fixture.history.path_to(node).unwrap()
     });
     let stretches = [
-        Stretch { history: &a.0.history, path: &paths[0] },
-        Stretch { history: &b.0.history, path: &paths[1] },
+        PathPart { history: &a.0.history, path: &paths[0] },
+        PathPart { history: &b.0.history, path: &paths[1] },
     ];
-    let common = common(&stretches[..1], &stretches[1..]);
+    let common = compare_paths(&stretches[..1], &stretches[1..]);
     let sides = [0, 1].map(|index| {
         let (fixture, own) = ([a, b][index].0, &common.own[index][0]);
-        let mut side = Side::default();
-        for turn in turns(&fixture.history, &paths[index], &mut |node| fixture.body(node)) {
+        let mut side = ComparedSide::default();
+        let mut names = Vec::new();
+        for turn in path_turns(&fixture.history, &paths[index], &mut |node| fixture.body(node)) {
             match own.contains(&turn.nodes[0]) {
-                true => side.own(0, turn),
-                false => side.shared(&turn),
+                true => {
+                    side.add_own_turn(&turn);
+                    names.extend(turn.uuid.clone().filter(|_| is_compared(&turn)));
+                }
+                false => side.add_shared_turn(&turn),
             }
         }
-        for node in
-            own.iter().filter(|node| fixture.history.session.record(**node).kind == Kind::Assistant)
+        for node in own
+            .iter()
+            .filter(|node| fixture.history.session.record(**node).kind == RecordKind::Assistant)
         {
-            if let Some(Body::Assistant(body)) = fixture.body(*node) {
-                side.usage.take(&body);
+            if let Some(RecordBody::Assistant(body)) = fixture.body(*node) {
+                side.usage.add_reply(&body);
             }
         }
-        side
+        (side, names)
     });
     draw(&common, &sides)
 }
 
-fn draw(common: &Common, [a, b]: &[Side; 2]) -> String {
+/// Draws two sides, each with the uuids of its turns.
+fn draw(common: &PathOverlap, [a, b]: &[(ComparedSide, Vec<String>); 2]) -> String {
     let mut drawing = String::new();
     let node = common.node.as_deref().unwrap_or("nothing");
     let [own_a, own_b] = common.own_messages;
     writeln!(drawing, "{} to {node}, then {own_a} | {own_b}", common.messages).unwrap();
-    for (letter, side, time) in [("A", a, common.own_time[0]), ("B", b, common.own_time[1])] {
-        let names = side.turns.iter().filter_map(|own| own.turn.uuid.clone());
+    for (letter, (side, names), time) in
+        [("A", a, common.own_time[0]), ("B", b, common.own_time[1])]
+    {
         let tools = side
             .tools
             .iter()
@@ -88,27 +96,27 @@ fn draw(common: &Common, [a, b]: &[Side; 2]) -> String {
             .iter()
             .map(|ran| format!("`{}`{}", ran.command, if ran.failed { "✗" } else { "" }));
         let list = |words: &mut dyn Iterator<Item = String>| words.collect::<Vec<_>>().join(" ");
-        let seconds = time.map_or(0, |(from, to)| (to.millis() - from.millis()) / 1000);
+        let seconds = time.map_or(0, |(from, to)| (to.as_millis() - from.as_millis()) / 1000);
         let line = [
-            format!("{letter}: {}", list(&mut { names })),
+            format!("{letter}: {}", names.join(" ")),
             list(&mut { tools }),
             list(&mut { ran }),
             format!(
                 "{} tokens, {seconds}s",
-                side.usage.spent(&crate::price::PriceList::default()).sum.tokens.total()
+                side.usage.total_spent(&crate::price::PriceList::default()).sum.tokens.total()
             ),
         ];
         writeln!(drawing, "{}", line.join("; ")).unwrap();
     }
-    for file in files(a, b) {
-        let side = |change: &FileChange| {
+    for file in changed_files(&a.0, &b.0) {
+        let side = |change: &SideFileChange| {
             let sign = if change.changed { "changed" } else { "left" };
             format!(
                 "{sign} +{} −{} {:?}→{:?}",
                 change.added, change.removed, change.before, change.after
             )
         };
-        let (a, b, differs) = (side(&file.a), side(&file.b), file.differs());
+        let (a, b, differs) = (side(&file.a), side(&file.b), file.contents_differ());
         writeln!(drawing, "{}\n  {a}\n  {b}\n  differs: {differs:?}", file.path).unwrap();
     }
     drawing
@@ -141,7 +149,7 @@ h < g    assistant     well
 ";
 
 #[test]
-fn what_both_have_is_told_and_the_rest_is_counted() {
+fn common_messages_are_listed_and_the_rest_is_counted() {
     let fixture = Fixture::new(TWO_WAYS, &[]);
     assert_snapshot!(check((&fixture, "f"), (&fixture, "h")), @r"
     2 to b, then 2 | 2
@@ -161,7 +169,7 @@ fn a_conversation_is_the_same_as_itself() {
 }
 
 #[test]
-fn one_may_end_where_the_other_goes_on() {
+fn one_path_may_end_where_the_other_continues() {
     let fixture = Fixture::new(TWO_WAYS, &[]);
     assert_snapshot!(check((&fixture, "b"), (&fixture, "h")), @r"
     2 to b, then 0 | 2
@@ -297,34 +305,52 @@ k < j    result:t4      x
     "#);
 }
 
+/// Aligns the exchanges of two sessions and draws their prompts.
+fn paired_prompts(shorts: [&str; 2]) -> Vec<String> {
+    let turns = shorts.map(|short| {
+        let fixture = Fixture::new(short, &[]);
+        let end = NodeId(fixture.history.session.records().len() as u32 - 1);
+        let path = fixture.history.path_to(end).unwrap();
+        let turns: Vec<OwnTurn> =
+            path_turns(&fixture.history, &path, &mut |node| fixture.body(node))
+                .map(|turn| OwnTurn { part: 0, turn })
+                .collect();
+        turns
+    });
+    let counts = turns.each_ref().map(|turns| {
+        let mut side = ComparedSide::default();
+        turns.iter().for_each(|own| side.add_own_turn(&own.turn));
+        side.exchanges
+    });
+    let order = order_exchanges(counts, &mut |side, each| {
+        turns[side].iter().for_each(each);
+        Ok::<(), ()>(())
+    });
+    let text = |side: Option<ComparedExchange>| {
+        side.as_ref()
+            .and_then(ComparedExchange::prompt)
+            .map_or("-".to_owned(), |prompt| prompt.text.clone())
+    };
+    let [mut a, mut b] = turns.map(Vec::into_iter);
+    paired_exchanges(&order.unwrap(), [&mut a, &mut b])
+        .map(|(a, b)| format!("{} | {}", text(a), text(b)))
+        .collect()
+}
+
 #[test]
 fn exchanges_that_ask_alike_stand_beside_each_other() {
-    let prompts = |short: &str| {
-        let fixture = Fixture::new(short, &[]);
-        let path =
-            fixture.history.path_to(NodeId(fixture.history.session.records().len() as u32 - 1));
-        let path = path.unwrap();
-        let mut side = Side::default();
-        turns(&fixture.history, &path, &mut |node| fixture.body(node)).for_each(|t| side.own(0, t));
-        side
-    };
-    let a =
-        prompts("a  user  start it\nb < a  user  fix the broken test now\nc < b  assistant  ok");
-    let b = prompts(
-        "x  user  begin here\ny < x  user  something else\nz < y  user  fix the broken test please",
-    );
-    let text = |side: Option<Exchange<'_>>| match side.map(|side| &side.turns[0].turn.kind) {
-        Some(TurnKind::Prompt(prompt)) => prompt.text.clone(),
-        _ => "-".to_owned(),
-    };
-    let drawn: Vec<String> = pairs(&a.turns, &b.turns)
-        .into_iter()
-        .map(|(a, b)| format!("{} | {}", text(a), text(b)))
-        .collect();
+    let a = "a  user  start it\nb < a  user  fix the broken test now\nc < b  assistant  ok";
+    let b =
+        "x  user  begin here\ny < x  user  something else\nz < y  user  fix the broken test please";
     let expected = [
         "start it | begin here",
         "- | something else",
         "fix the broken test now | fix the broken test please",
     ];
-    assert_eq!(drawn, expected);
+    assert_eq!(paired_prompts([a, b]), expected);
+    let swapped = expected.map(|row| {
+        let (a, b) = row.split_once(" | ").unwrap();
+        format!("{b} | {a}")
+    });
+    assert_eq!(paired_prompts([b, a]), swapped);
 }

@@ -11,6 +11,7 @@
 mod brief;
 mod conflict;
 mod element;
+mod exchanges;
 mod pick;
 mod quote;
 mod strategy;
@@ -19,40 +20,48 @@ mod strategy;
 mod tests;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-pub use self::brief::{DigestTextError, LONGEST_DIGEST_TEXT, MergeBrief, digest_text, merge_brief};
-pub use self::conflict::{Conflict, End, Policy};
-use self::element::{Element, Shape};
-pub use self::pick::{Pick, PickError};
-use super::fork::Origin;
-use super::splice::Provenance;
-use super::weave::{Bodies, Finished, Mended, Names, Thinking, Weave, WeaveConfig};
-use super::{NewSession, Refusal, Writer};
-use crate::compare::{Common, Stretch, common};
-use crate::history::Path;
-use crate::name::Name;
+pub use self::brief::{
+    DigestTextError, MAX_DIGEST_BYTES, MergeBrief, merge_brief, parse_digest_text,
+};
+pub use self::conflict::{ConflictPolicy, FileConflict, FileOutcome};
+use self::element::{MergeBranch, MergeElement, SourceNode};
+pub use self::exchanges::{MergeExchange, MergeExchanges};
+pub use self::pick::{ExchangePick, PickError};
+use self::strategy::TakenRecords;
+use super::fork::CopySource;
+use super::linearize::{
+    BodyReader, ChainFixes, FinishedChain, LinearizeConfig, Linearizer, ThinkingPolicy, UuidPolicy,
+};
+use super::splice::ProvenanceField;
+use super::{EditContext, EditRefusal, NewSession};
+use crate::compare::{PathOverlap, PathPart, compare_paths};
+use crate::history::{ConversationPath, History};
+use crate::ids::RecordUuid;
 use crate::session::NodeId;
-use crate::time::Time;
 
 /// What is merged: the files that the conversations run through.
 #[derive(Debug)]
-pub struct Sources<'a> {
-    pub origins: Vec<Origin<'a>>,
+pub struct MergeSources<'a> {
+    pub origins: Vec<CopySource<'a>>,
+    /// The history of each of them.
+    pub histories: Vec<Arc<History>>,
     /// The path in each of them.
-    pub paths: Vec<&'a Path>,
+    pub paths: Vec<&'a ConversationPath>,
     /// Which of them a conversation runs through, the oldest first.
     pub branches: Vec<Range<usize>>,
 }
 
 /// What a merge is to be like.
 #[derive(Clone, Debug)]
-pub struct Merge<'a> {
-    pub strategy: Strategy,
+pub struct MergeOptions<'a> {
+    pub strategy: MergeStrategy,
     /// They may have nothing in common, and what they have is not looked for.
     pub no_base: bool,
-    pub policy: Policy,
+    pub policy: ConflictPolicy,
     pub title: &'a str,
     /// The working directory of the project it goes to; `None`: it stays where it was.
     pub cwd: Option<&'a str>,
@@ -60,13 +69,13 @@ pub struct Merge<'a> {
 
 /// How conversations are put together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Strategy {
+pub enum MergeStrategy {
     /// One after the other.
     Append,
     /// Exchange by exchange, as they were written.
     Interleave,
     /// These exchanges, in this order.
-    Pick(Vec<Pick>),
+    Pick(Vec<ExchangePick>),
     /// The first one, then the others in short as one message.
     Digest,
     /// The first one, then this text as one message: a merge digest that somebody wrote after reading a
@@ -76,36 +85,20 @@ pub enum Strategy {
 
 /// A merge that was planned.
 #[derive(Clone, Debug)]
-pub struct Merged {
+pub struct PlannedMerge {
     pub new: NewSession,
     /// Displayable messages that all have.
     pub common: u32,
     /// The exchanges that only one conversation has: first those taken, in order, then the rest.
-    pub exchanges: Vec<Exchange>,
+    pub exchanges: MergeExchanges,
     /// Files that were changed differently.
-    pub conflicts: Vec<Conflict>,
-    pub mended: Mended,
-}
-
-/// An exchange that only one conversation has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exchange {
-    /// The conversation, from 1.
-    pub branch: usize,
-    /// Its number within the conversation, from 1.
-    pub n: usize,
-    /// The uuid of its first record.
-    pub uuid: String,
-    /// The beginning of the prompt.
-    pub words: Option<String>,
-    pub time: Option<Time>,
-    pub messages: u32,
-    pub fate: Fate,
+    pub conflicts: Vec<FileConflict>,
+    pub chain_fixes: ChainFixes,
 }
 
 /// What becomes of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Inclusion {
     Copied,
     /// A compaction; its summary is quoted, with what follows it.
     Quoted,
@@ -114,9 +107,9 @@ pub enum Fate {
     LeftOut,
 }
 
-impl Fate {
+impl Inclusion {
     /// Returns the stable word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Copied => "copied",
             Self::Quoted => "quoted",
@@ -130,144 +123,161 @@ impl Fate {
 ///
 /// Conflicts are part of the result; the caller decides by `request.policy` whether they stop the
 /// merge.
-pub fn merge(
-    sources: &Sources<'_>,
-    request: &Merge<'_>,
-    writer: &mut Writer<'_>,
-    bodies: &mut Bodies<'_>,
-) -> Result<Merged, Refusal> {
-    let branches = branches(sources, request.no_base)?;
-    let order = strategy::order(sources, &branches, &request.strategy)?;
-    let taken = order.taken(sources, &branches);
-    let conflicts = conflict::conflicts(sources, &taken, bodies);
-    let config = WeaveConfig {
-        provenance: Provenance::MergedFrom,
+pub fn plan_merge(
+    sources: &MergeSources<'_>,
+    request: &MergeOptions<'_>,
+    writer: &mut EditContext<'_>,
+    bodies: &mut BodyReader<'_>,
+) -> Result<PlannedMerge, EditRefusal> {
+    let branches = split_branches(sources, request.no_base)?;
+    let order = strategy::merge_order(sources, &branches, &request.strategy)?;
+    let mut taken = order.taken_records();
+    let conflicts = conflict::find_conflicts(sources, &taken, bodies);
+    let config = LinearizeConfig {
+        provenance: ProvenanceField::MergedFrom,
         cwd: request.cwd,
-        thinking: Thinking::Unsigned,
+        thinking: ThinkingPolicy::Unsigned,
     };
-    let mut weave = Weave::new(&sources.origins, config, writer);
-    for element in &order.trunk {
-        copy(&mut weave, &element.all(), Names::Kept, bodies);
+    if !matches!(request.strategy, MergeStrategy::Digest) {
+        // Only a digest reads these records again; the lines need the memory.
+        taken.iter_mut().for_each(|(_, records)| *records = TakenRecords::default());
     }
-    for element in &order.grafts {
-        graft(sources, &mut weave, element, bodies);
+    let mut weave = Linearizer::new(&sources.origins, config, writer);
+    weave.reserve_lines(order.copied_records());
+    for element in &order.trunk {
+        copy_records(&mut weave, &order.all_records_of(element), UuidPolicy::Keep, bodies);
+    }
+    for element in &order.added {
+        add_element(sources, &mut weave, element, order.records_of(element), bodies);
     }
     match &request.strategy {
-        Strategy::Digest => {
-            let text = quote::digest(sources, &taken[1..], bodies);
-            weave.say(text, quote::digest_origin(sources, &taken[1..]), None);
+        MergeStrategy::Digest => {
+            let text = quote::merge_digest(sources, &taken[1..], bodies);
+            weave.add_user_message(text, quote::digest_provenance(sources, &taken[1..]), None);
         }
-        Strategy::Assisted(text) => {
-            let text = quote::assisted(text);
-            weave.say(text, quote::digest_origin(sources, &taken[1..]), None);
+        MergeStrategy::Assisted(text) => {
+            let text = quote::introduce_digest(text);
+            weave.add_user_message(text, quote::digest_provenance(sources, &taken[1..]), None);
         }
-        Strategy::Append | Strategy::Interleave | Strategy::Pick(_) => {}
+        MergeStrategy::Append | MergeStrategy::Interleave | MergeStrategy::Pick(_) => {}
     }
-    if let Some(note) = conflict::note(&conflicts, request.policy) {
-        weave.say(note, conflict::origin(sources), None);
+    if let Some(note) = conflict::conflict_note(&conflicts, request.policy) {
+        weave.add_user_message(note, conflict::note_provenance(sources), None);
     }
-    let mut finished = weave.finish().ok_or(Refusal::Empty)?;
-    finished.close(request.title, &order.last_prompt(sources), writer.session);
-    let Finished { lines, resume, messages, mended } = finished;
-    Ok(Merged {
+    let mut finished = weave.into_finished().ok_or(EditRefusal::Empty)?;
+    finished.add_title_and_pointer(request.title, &order.last_prompt_text(sources), writer.session);
+    let FinishedChain { lines, resume, messages, fixes: mended } = finished;
+    Ok(PlannedMerge {
         new: NewSession {
             id: writer.session.to_owned(),
             title: request.title.to_owned(),
             lines,
-            resume: Name::new(resume.as_bytes()),
+            resume: RecordUuid::new(resume.as_bytes()),
             leaf: resume,
             messages,
-            left_out: order.left_out(),
+            left_out: order.hidden_messages(),
             set_back: mended.set_back,
         },
-        common: order.common(),
-        exchanges: order.exchanges(sources),
+        common: order.common_messages(),
+        exchanges: order.list_exchanges(sources),
         conflicts,
-        mended,
+        chain_fixes: mended,
     })
 }
 
 /// Splits each conversation into common and own exchanges.
-fn branches(sources: &Sources<'_>, no_base: bool) -> Result<Vec<Vec<Element>>, Refusal> {
-    let stretches: Vec<Vec<Stretch<'_>>> =
-        sources.branches.iter().map(|parts| stretches(sources, parts)).collect();
+fn split_branches(
+    sources: &MergeSources<'_>,
+    no_base: bool,
+) -> Result<Vec<MergeBranch>, EditRefusal> {
+    let own_paths: Vec<Vec<PathPart<'_>>> =
+        sources.branches.iter().map(|parts| path_parts(sources, parts)).collect();
     let mut branches = Vec::new();
     for (branch, parts) in sources.branches.iter().enumerate() {
         if is_sidechain(sources, parts) {
-            return Err(Refusal::Sidechain);
+            return Err(EditRefusal::Sidechain);
         }
         let own = if no_base {
             parts.clone().map(|part| sources.paths[part].nodes.iter().copied().collect()).collect()
         } else {
-            own(&stretches, branch)?
+            own_records(&own_paths, branch)?
         };
-        let elements = element::elements(sources, branch, &own);
-        if !elements.iter().any(|element| element.n > 0) {
-            return Err(Refusal::NothingOwn { n: branch + 1 });
+        let split = element::split_elements(sources, branch, &own);
+        if !split.elements.iter().any(MergeElement::is_own) {
+            return Err(EditRefusal::NothingOwn { n: branch + 1 });
         }
-        branches.push(elements);
+        branches.push(split);
     }
     Ok(branches)
 }
 
 /// Returns the records of a conversation that the ones before it have not; of the first, those that some other has not.
-fn own(stretches: &[Vec<Stretch<'_>>], branch: usize) -> Result<Vec<FxHashSet<NodeId>>, Refusal> {
+fn own_records(
+    own_paths: &[Vec<PathPart<'_>>],
+    branch: usize,
+) -> Result<Vec<FxHashSet<NodeId>>, EditRefusal> {
     let count = |own: &[FxHashSet<NodeId>]| own.iter().map(FxHashSet::len).sum::<usize>();
     if branch == 0 {
-        let others = stretches[1..].iter().map(|other| common(&stretches[0], other));
-        let owns = others.map(|Common { own: [own, _], .. }| own);
-        return owns.max_by_key(|own| count(own)).ok_or(Refusal::Empty);
+        let others = own_paths[1..].iter().map(|other| compare_paths(&own_paths[0], other));
+        let owns = others.map(|PathOverlap { own: [own, _], .. }| own);
+        return owns.max_by_key(|own| count(own)).ok_or(EditRefusal::Empty);
     }
-    let before = stretches[..branch].iter().map(|other| common(other, &stretches[branch]));
+    let before = own_paths[..branch].iter().map(|other| compare_paths(other, &own_paths[branch]));
     let shared = before.filter(|common| common.messages > 0);
-    let owns = shared.map(|Common { own: [_, own], .. }| own);
-    owns.min_by_key(|own| count(own)).ok_or(Refusal::NoCommonPart { n: branch + 1 })
+    let owns = shared.map(|PathOverlap { own: [_, own], .. }| own);
+    owns.min_by_key(|own| count(own)).ok_or(EditRefusal::NoCommonPart { n: branch + 1 })
 }
 
-fn stretches<'a>(sources: &'a Sources<'_>, parts: &Range<usize>) -> Vec<Stretch<'a>> {
-    let stretch =
-        |part: usize| Stretch { history: sources.origins[part].history, path: sources.paths[part] };
-    parts.clone().map(stretch).collect()
+fn path_parts<'a>(sources: &'a MergeSources<'_>, parts: &Range<usize>) -> Vec<PathPart<'a>> {
+    let path_part = |part: usize| PathPart {
+        history: sources.origins[part].history,
+        path: sources.paths[part],
+    };
+    parts.clone().map(path_part).collect()
 }
 
-fn is_sidechain(sources: &Sources<'_>, parts: &Range<usize>) -> bool {
+fn is_sidechain(sources: &MergeSources<'_>, parts: &Range<usize>) -> bool {
     parts.clone().any(|part| {
-        let folds = &sources.origins[part].history.folds;
-        sources.paths[part].folds.first().is_some_and(|fold| folds.fold(*fold).sidechain)
+        let message_tree = &sources.origins[part].history.message_tree;
+        sources.paths[part]
+            .messages
+            .first()
+            .is_some_and(|message| message_tree.message(*message).sidechain)
     })
 }
 
-/// Copies records that may lie in several files.
-fn copy(
-    weave: &mut Weave<'_, '_>,
-    nodes: &[(usize, NodeId)],
-    names: Names,
-    bodies: &mut Bodies<'_>,
+/// Copies records from possibly several files.
+fn copy_records(
+    weave: &mut Linearizer<'_, '_>,
+    nodes: &[SourceNode],
+    names: UuidPolicy,
+    bodies: &mut BodyReader<'_>,
 ) {
     for run in nodes.chunk_by(|a, b| a.0 == b.0) {
         let nodes: Vec<NodeId> = run.iter().map(|(_, node)| *node).collect();
-        weave.copy(run[0].0, &nodes, names, bodies);
+        weave.copy_records(run[0].0 as usize, &nodes, names, bodies);
     }
 }
 
 /// Puts an exchange of another conversation on the line.
-fn graft(
-    sources: &Sources<'_>,
-    weave: &mut Weave<'_, '_>,
-    element: &Element,
-    bodies: &mut Bodies<'_>,
+fn add_element(
+    sources: &MergeSources<'_>,
+    weave: &mut Linearizer<'_, '_>,
+    element: &MergeElement,
+    records: &[SourceNode],
+    bodies: &mut BodyReader<'_>,
 ) {
-    let Shape::Compaction(compaction) = &element.shape else {
-        return copy(weave, &element.nodes, Names::Fresh, bodies);
+    let Some(compaction) = &element.compaction else {
+        return copy_records(weave, records, UuidPolicy::Fresh, bodies);
     };
-    let quoted = quote::summary(sources, compaction, bodies);
+    let quoted = quote::quote_summary(sources, compaction, bodies);
     let (before, after) = if quoted.keeps_head {
-        (&compaction.kept[..], &[][..])
+        (&compaction.preserved[..], &[][..])
     } else {
-        (&[][..], &compaction.kept[..])
+        (&[][..], &compaction.preserved[..])
     };
-    copy(weave, before, Names::Fresh, bodies);
-    weave.say(quoted.text, quoted.from, quoted.time);
-    copy(weave, after, Names::Fresh, bodies);
-    copy(weave, &element.nodes, Names::Fresh, bodies);
+    copy_records(weave, before, UuidPolicy::Fresh, bodies);
+    weave.add_user_message(quoted.text, quoted.provenance, quoted.time);
+    copy_records(weave, after, UuidPolicy::Fresh, bodies);
+    copy_records(weave, records, UuidPolicy::Fresh, bodies);
 }

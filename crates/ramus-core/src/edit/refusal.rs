@@ -6,7 +6,7 @@ use crate::time::Time;
 
 /// Why a plan was not made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum EditRefusal {
     /// The record is not part of the tree.
     NoNode,
     /// The record has no uuid, or is on a damaged line: no client sees it.
@@ -37,7 +37,7 @@ pub enum Refusal {
     SeveralExchanges { pick: String, found: usize },
 }
 
-impl Refusal {
+impl EditRefusal {
     /// Whether a new session does what adding lines cannot (R26).
     pub fn can_fork(&self) -> bool {
         !matches!(
@@ -52,53 +52,53 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for EditRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoNode => f.write_str("the record is no part of a conversation"),
+            Self::NoNode => f.write_str("the record is not part of a conversation"),
             Self::Unseen { line } => {
                 write!(f, "the client does not see this record: line {line} is damaged")
             }
             Self::Sidechain => {
-                f.write_str("the message is a sub-agent's, and a session goes on in its main line only")
+                f.write_str("the message belongs to a sub-agent, and a session can only resume in its main conversation")
             }
             Self::HiddenByCompaction { line } => write!(
                 f,
-                "the compaction in line {line} hides what was said before it from the client"
+                "Claude Code does not load messages before the compaction in line {line}"
             ),
             Self::BeforeCompaction { line, bytes } => write!(
                 f,
-                "in a file of this size ({} MB) the client does not look before the compaction in line {line}",
+                "in a file of this size ({} MB) Claude Code does not read before the compaction in line {line}",
                 bytes / 1_000_000
             ),
             Self::OtherVersion { line, other } => write!(
                 f,
-                "line {line} has another version in line {other}, and the client sees only that one"
+                "Claude Code only sees the other version of line {line}, in line {other}"
             ),
             Self::Future { line, time } => write!(
                 f,
                 "line {line} is dated in the future ({time}), and the client that wrote this session \
-                 goes on at the newest date"
+                 resumes at the newest date"
             ),
             Self::ByteOrderMark => f.write_str(
                 "the file begins with a byte order mark, behind which that client loses the first record",
             ),
             Self::WouldNotHold => {
-                f.write_str("the client would go on somewhere else all the same")
+                f.write_str("Claude Code would still resume somewhere else")
             }
-            Self::Empty => f.write_str("there is no message to go on from"),
+            Self::Empty => f.write_str("there is no message to resume from"),
             Self::NoCommonPart { n } => {
-                write!(f, "conversation {n} does not begin with what one before it begins with")
+                write!(f, "conversation {n} has nothing in common with an earlier one")
             }
             Self::NothingOwn { n } => {
-                write!(f, "conversation {n} has nothing that the others have not")
+                write!(f, "conversation {n} adds nothing to the others")
             }
-            Self::NoExchange { pick } => write!(f, "there is no exchange {pick}"),
+            Self::NoExchange { pick } => write!(f, "no exchange {pick}"),
             Self::SeveralExchanges { pick, found } => {
-                write!(f, "{pick} could be {found} exchanges")
+                write!(f, "{pick} matches {found} exchanges")
             }
         }
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for EditRefusal {}

@@ -6,15 +6,15 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::splice::{quoted, spliced};
+use super::splice::{apply_edits, json_string};
 use crate::body::json::unescape;
-use crate::cursor::{Broken, Cursor};
+use crate::cursor::{BrokenJson, JsonCursor};
 
 /// The paths and the session id to replace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relocation {
     /// The old and the new id.
-    session: Option<(String, String)>,
+    session_ids: Option<(String, String)>,
     /// Old and new paths, without a slash at the end, the longest old one first.
     paths: Vec<(String, String)>,
 }
@@ -40,18 +40,18 @@ const PATH_FIELDS: &[&[u8]] = &[
 ];
 
 /// Fields with text, whatever the fields inside them are called.
-const SPOKEN_FIELDS: &[&[u8]] = &[b"message", b"content", b"input", b"forkedFrom", b"mergedFrom"];
+const TEXT_FIELDS: &[&[u8]] = &[b"message", b"content", b"input", b"forkedFrom", b"mergedFrom"];
 
 /// The depth up to which paths are searched; the client writes nothing deeper.
-const DEEPEST: u32 = 8;
+const MAX_DEPTH: u32 = 8;
 
-type Edits = Vec<(Range<usize>, String)>;
+type PathEdits = Vec<(Range<usize>, String)>;
 
 impl Relocation {
     /// Takes the old and the new id of a session; `None`: the id stays.
     pub fn new(session: Option<(&str, &str)>) -> Self {
-        let session = session.map(|(old, new)| (old.to_owned(), new.to_owned()));
-        Self { session, paths: Vec::new() }
+        let session_ids = session.map(|(old, new)| (old.to_owned(), new.to_owned()));
+        Self { session_ids, paths: Vec::new() }
     }
 
     /// Replaces a path, and the beginning of all paths below it. Of equal old paths the first one counts.
@@ -67,73 +67,77 @@ impl Relocation {
 
     /// Whether nothing is replaced.
     pub fn is_empty(&self) -> bool {
-        self.session.is_none() && self.paths.iter().all(|(old, new)| old == new)
+        self.session_ids.is_none() && self.paths.iter().all(|(old, new)| old == new)
     }
 
     /// Returns a line with its paths and session id replaced; a line that is not an object is returned as it is.
-    pub fn apply<'a>(&self, line: &'a [u8]) -> Cow<'a, [u8]> {
-        let mut edits = Edits::new();
-        let mut cursor = Cursor::new(line, 0);
-        let walked = cursor.object(|cursor, key| match (key, &self.session) {
+    pub fn apply_to<'a>(&self, line: &'a [u8]) -> Cow<'a, [u8]> {
+        let mut edits = PathEdits::new();
+        let mut cursor = JsonCursor::new(line, 0);
+        let walked = cursor.walk_object(|cursor, key| match (key, &self.session_ids) {
             (b"sessionId" | b"session_id", Some((old, new))) => {
-                let start = cursor.pos();
-                if cursor.string_or_skip()?.is_some_and(|id| unescape(id) == **old) {
-                    edits.push((start..cursor.pos(), quoted(new)));
+                let start = cursor.position();
+                if cursor.read_string_or_skip()?.is_some_and(|id| unescape(id) == **old) {
+                    edits.push((start..cursor.position(), json_string(new)));
                 }
                 Ok(())
             }
-            _ => self.field(line, cursor, key, 0, &mut edits),
+            _ => self.walk_field(line, cursor, key, 0, &mut edits),
         });
         if walked.is_err() || edits.is_empty() {
             return Cow::Borrowed(line);
         }
-        Cow::Owned(spliced(line, edits))
+        Cow::Owned(apply_edits(line, edits))
     }
 
-    fn field(
+    fn walk_field(
         &self,
         line: &[u8],
-        cursor: &mut Cursor<'_>,
+        cursor: &mut JsonCursor<'_>,
         key: &[u8],
         depth: u32,
-        edits: &mut Edits,
-    ) -> Result<(), Broken> {
-        if SPOKEN_FIELDS.contains(&key) {
-            return cursor.skip();
+        edits: &mut PathEdits,
+    ) -> Result<(), BrokenJson> {
+        if TEXT_FIELDS.contains(&key) {
+            return cursor.skip_value();
         }
         if PATH_FIELDS.contains(&key) {
-            return match cursor.peek() {
-                Some(b'[') => cursor.array(|cursor| self.path(cursor, edits)),
-                _ => self.path(cursor, edits),
+            return match cursor.peek_byte() {
+                Some(b'[') => cursor.walk_array(|cursor| self.walk_path(cursor, edits)),
+                _ => self.walk_path(cursor, edits),
             };
         }
         let is_backups = key == b"trackedFileBackups";
-        match cursor.peek() {
-            Some(b'{') if depth < DEEPEST => cursor.object(|cursor, key| {
-                if is_backups && let Some(new) = self.moved(key) {
+        match cursor.peek_byte() {
+            Some(b'{') if depth < MAX_DEPTH => cursor.walk_object(|cursor, key| {
+                if is_backups && let Some(new) = self.moved_path(key) {
                     let start = key.as_ptr().addr() - line.as_ptr().addr();
-                    edits.push((start - 1..start + key.len() + 1, quoted(&new)));
+                    edits.push((start - 1..start + key.len() + 1, json_string(&new)));
                 }
-                self.field(line, cursor, key, depth + 1, edits)
+                self.walk_field(line, cursor, key, depth + 1, edits)
             }),
-            Some(b'[') if depth < DEEPEST => {
-                cursor.array(|cursor| self.field(line, cursor, b"", depth + 1, edits))
+            Some(b'[') if depth < MAX_DEPTH => {
+                cursor.walk_array(|cursor| self.walk_field(line, cursor, b"", depth + 1, edits))
             }
-            _ => cursor.skip(),
+            _ => cursor.skip_value(),
         }
     }
 
-    fn path(&self, cursor: &mut Cursor<'_>, edits: &mut Edits) -> Result<(), Broken> {
-        cursor.peek();
-        let start = cursor.pos();
-        if let Some(new) = cursor.string_or_skip()?.and_then(|old| self.moved(old)) {
-            edits.push((start..cursor.pos(), quoted(&new)));
+    fn walk_path(
+        &self,
+        cursor: &mut JsonCursor<'_>,
+        edits: &mut PathEdits,
+    ) -> Result<(), BrokenJson> {
+        cursor.peek_byte();
+        let start = cursor.position();
+        if let Some(new) = cursor.read_string_or_skip()?.and_then(|old| self.moved_path(old)) {
+            edits.push((start..cursor.position(), json_string(&new)));
         }
         Ok(())
     }
 
     /// Returns the new path for one written in JSON; `None`: it stays.
-    fn moved(&self, raw: &[u8]) -> Option<String> {
+    fn moved_path(&self, raw: &[u8]) -> Option<String> {
         let path = unescape(raw);
         let (new, rest) = self.paths.iter().find_map(|(old, new)| {
             let rest = path.strip_prefix(old.as_str())?;
@@ -157,7 +161,7 @@ mod tests {
         moved.map_path("/home/a/app/", "/srv/my app");
         moved.map_path("/home/a", "/root");
         moved.map_path("/home/a", "/ignored");
-        assert_eq!(String::from_utf8_lossy(&moved.apply(line.as_bytes())), expected);
+        assert_eq!(String::from_utf8_lossy(&moved.apply_to(line.as_bytes())), expected);
     }
 
     #[test]

@@ -3,40 +3,51 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::rename::Renames;
-use crate::cursor::Cursor;
-use crate::name::Name;
+use super::id_replacements::IdReplacements;
+use crate::cursor::JsonCursor;
+use crate::ids::RecordUuid;
+use crate::time::Time;
 
 /// What to change in a copied line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Splice {
-    /// What is the same in all lines of a copy: there may be millions of them.
-    shared: Option<Arc<[(&'static str, Change)]>>,
-    /// Which record of which session (as JSON) a line was copied from, and the field that says so.
-    origin: Option<(Provenance, Arc<str>, Name)>,
+    /// What is the same in all lines of a copy: there may be millions of them, so a splice is small.
+    shared: Option<Arc<SharedChanges>>,
+    /// The record that a line was copied from.
+    copied_record: Option<RecordUuid>,
     /// Ids that are replaced wherever they occur.
-    renames: Option<Arc<Renames>>,
+    id_replacements: Option<Arc<IdReplacements>>,
     /// What few lines need.
     own: Option<Box<OwnChanges>>,
+    parent: Option<RecordUuid>,
+    time: Option<Time>,
 }
 
-/// What changes in one line alone.
+/// What changes in all lines of a copy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct SharedChanges {
+    fields: Vec<(&'static str, FieldChange)>,
+    /// The field for the provenance of a line, and the session it was copied from, as JSON.
+    provenance: Option<(ProvenanceField, Arc<str>)>,
+}
+
+/// What changes in one line only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct OwnChanges {
-    fields: Vec<(&'static str, Change)>,
+    fields: Vec<(&'static str, FieldChange)>,
     /// Blocks of the message that are removed, by index.
-    dropped: Vec<usize>,
+    dropped_blocks: Vec<usize>,
 }
 
 /// The field in which a copied line says where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Provenance {
+pub(crate) enum ProvenanceField {
     ForkedFrom,
     MergedFrom,
 }
 
-impl Provenance {
-    pub(crate) fn field(self) -> &'static str {
+impl ProvenanceField {
+    pub(crate) fn field_name(self) -> &'static str {
         match self {
             Self::ForkedFrom => "forkedFrom",
             Self::MergedFrom => "mergedFrom",
@@ -45,7 +56,7 @@ impl Provenance {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Change {
+enum FieldChange {
     /// Replaces the value if the field exists.
     Set(String),
     /// Replace it, or add it at the end.
@@ -55,46 +66,85 @@ enum Change {
 
 impl Splice {
     /// Moves a record to another session.
-    pub fn session(id: &str) -> Self {
-        let id = quoted(id);
-        let changes = ["sessionId", "session_id"].map(|field| (field, Change::Set(id.clone())));
-        Self { shared: Some(Arc::new(changes)), ..Self::default() }
+    pub fn for_session(id: &str) -> Self {
+        let id = json_string(id);
+        let changes =
+            ["sessionId", "session_id"].map(|field| (field, FieldChange::Set(id.clone())));
+        let shared = SharedChanges { fields: changes.into(), provenance: None };
+        Self { shared: Some(Arc::new(shared)), ..Self::default() }
     }
 
-    /// Writes the provenance of a line into a field; `session` is the session id as JSON.
-    pub(crate) fn put_origin(&mut self, field: Provenance, session: &Arc<str>, record: Name) {
-        self.origin = Some((field, Arc::clone(session), record));
+    /// Sets the field for the provenance of all lines; `session` is the id of their session as JSON.
+    pub(crate) fn set_provenance_field(&mut self, field: ProvenanceField, session: &Arc<str>) {
+        self.shared_changes().provenance = Some((field, Arc::clone(session)));
+    }
+
+    /// Gives a field another value in all lines that have it.
+    pub(crate) fn set_shared_text(&mut self, field: &'static str, text: &str) {
+        self.shared_changes().fields.push((field, FieldChange::Set(json_string(text))));
+    }
+
+    /// Leaves a field out of all lines.
+    pub(crate) fn drop_shared_field(&mut self, name: &'static str) {
+        self.shared_changes().fields.push((name, FieldChange::Drop));
+    }
+
+    fn shared_changes(&mut self) -> &mut SharedChanges {
+        Arc::make_mut(self.shared.get_or_insert_default())
+    }
+
+    /// Writes into the field for the provenance which record a line was copied from.
+    pub(crate) fn put_provenance(&mut self, record: RecordUuid) {
+        self.copied_record = Some(record);
+    }
+
+    /// Makes a record the child of another one.
+    pub(crate) fn put_parent(&mut self, parent: &str) {
+        match RecordUuid::parse_canonical(parent.as_bytes()) {
+            Some(parent) => self.parent = Some(parent),
+            None => self.put_raw("parentUuid", json_string(parent)),
+        }
+    }
+
+    /// Gives a record a time; `None`: it keeps its own.
+    pub(crate) fn set_time(&mut self, time: Option<Time>) {
+        self.time = time;
+    }
+
+    /// Returns the time that a record gets.
+    pub(crate) fn time(&self) -> Option<Time> {
+        self.time
     }
 
     /// Gives a field another value, in those lines that have it.
-    pub(crate) fn set(&mut self, field: &'static str, text: &str) {
-        self.own_changes().fields.push((field, Change::Set(quoted(text))));
+    pub(crate) fn set_text(&mut self, field: &'static str, text: &str) {
+        self.own_changes().fields.push((field, FieldChange::Set(json_string(text))));
     }
 
     /// Gives a field another value that is written as it is.
     pub(crate) fn set_raw(&mut self, field: &'static str, json: impl Into<String>) {
-        self.own_changes().fields.push((field, Change::Set(json.into())));
+        self.own_changes().fields.push((field, FieldChange::Set(json.into())));
     }
 
     /// Gives a field a value, in all lines.
     pub(crate) fn put_raw(&mut self, name: &'static str, json: impl Into<String>) {
-        self.own_changes().fields.push((name, Change::Put(json.into())));
+        self.own_changes().fields.push((name, FieldChange::Put(json.into())));
     }
 
     /// Replaces ids wherever they occur; fields that are set keep their value.
-    pub(crate) fn rename(&mut self, renames: &Arc<Renames>) {
-        self.renames = Some(Arc::clone(renames));
+    pub(crate) fn replace_ids(&mut self, renames: &Arc<IdReplacements>) {
+        self.id_replacements = Some(Arc::clone(renames));
     }
 
     /// Leaves blocks of the message out.
     pub(crate) fn drop_blocks(&mut self, mut blocks: Vec<usize>) {
         blocks.sort_unstable();
-        self.own_changes().dropped = blocks;
+        self.own_changes().dropped_blocks = blocks;
     }
 
     /// Leaves a field out.
-    pub(crate) fn drop(&mut self, name: &'static str) {
-        self.own_changes().fields.push((name, Change::Drop));
+    pub(crate) fn drop_field(&mut self, name: &'static str) {
+        self.own_changes().fields.push((name, FieldChange::Drop));
     }
 
     fn own_changes(&mut self) -> &mut OwnChanges {
@@ -104,52 +154,59 @@ impl Splice {
     /// Returns the line with the changes applied.
     ///
     /// A line that is not an object is returned as it is.
-    pub fn apply(&self, line: &[u8]) -> Vec<u8> {
-        let Some(entries) = entries(line, 0) else { return line.to_vec() };
+    pub fn apply_to(&self, line: &[u8]) -> Vec<u8> {
+        let Some(entries) = object_entries(line, 0) else { return line.to_vec() };
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
         let mut added = String::new();
-        let origin = self.origin.as_ref().map(|(field, session, record)| {
+        let provenance = self.shared.as_ref().and_then(|shared| shared.provenance.as_ref());
+        let origin = provenance.zip(self.copied_record).map(|((field, session), record)| {
             let json = format!(r#"{{"sessionId":{session},"messageUuid":"{record}"}}"#);
-            (field.field(), Change::Put(json))
+            (field.field_name(), FieldChange::Put(json))
         });
-        let shared = self.shared.iter().flat_map(|shared| shared.iter());
+        let put = |field, text: String| (field, FieldChange::Put(format!("\"{text}\"")));
+        let parent = self.parent.map(|parent| put("parentUuid", parent.to_string()));
+        let time = self.time.map(|time| put("timestamp", time.to_string()));
+        let shared = self.shared.iter().flat_map(|shared| &shared.fields);
         let own = self.own.iter().flat_map(|own| &own.fields);
-        for (field, change) in shared.chain(&origin).chain(own) {
-            let found = values(&entries, field);
+        let changes = shared.chain(&origin).chain(own).chain(&parent).chain(&time);
+        for (field, change) in changes {
+            let found = field_values(&entries, field);
             match change {
-                Change::Put(json) if found.is_empty() => {
+                FieldChange::Put(json) if found.is_empty() => {
                     added.push(',');
-                    added.push_str(&quoted(field));
+                    added.push_str(&json_string(field));
                     added.push(':');
                     added.push_str(json);
                 }
-                Change::Set(json) | Change::Put(json) => {
+                FieldChange::Set(json) | FieldChange::Put(json) => {
                     edits.extend(found.into_iter().map(|value| (value, json.clone())));
                 }
-                Change::Drop => {
-                    edits.extend(dropped(&entries, field).map(|range| (range, String::new())));
+                FieldChange::Drop => {
+                    edits.extend(
+                        dropped_fields(&entries, field).map(|range| (range, String::new())),
+                    );
                 }
             }
         }
-        if let Some(renames) = &self.renames {
-            edits.extend(renames.in_line(line));
+        if let Some(renames) = &self.id_replacements {
+            edits.extend(renames.edits_in_line(line));
         }
-        if let Some(own) = self.own.as_ref().filter(|own| !own.dropped.is_empty()) {
-            edits.extend(dropped_blocks(line, &entries, &own.dropped));
+        if let Some(own) = self.own.as_ref().filter(|own| !own.dropped_blocks.is_empty()) {
+            edits.extend(dropped_blocks(line, &entries, &own.dropped_blocks));
         }
         if let Some(last) = entries.last().filter(|_| !added.is_empty()) {
             edits.push((last.value.end..last.value.end, added));
         }
-        spliced(line, edits)
+        apply_edits(line, edits)
     }
 }
 
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn json_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 /// Applies replacements that do not overlap.
-pub(super) fn spliced(line: &[u8], mut edits: Vec<(Range<usize>, String)>) -> Vec<u8> {
+pub(super) fn apply_edits(line: &[u8], mut edits: Vec<(Range<usize>, String)>) -> Vec<u8> {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let mut out = Vec::with_capacity(line.len() + 128);
     let mut done = 0;
@@ -166,7 +223,7 @@ pub(super) fn spliced(line: &[u8], mut edits: Vec<(Range<usize>, String)>) -> Ve
 }
 
 /// A key and its value in an object.
-struct Entry<'a> {
+struct ObjectEntry<'a> {
     key: &'a [u8],
     /// Where it begins: after the bracket or the comma before it.
     from: usize,
@@ -174,22 +231,22 @@ struct Entry<'a> {
 }
 
 /// Lists the members of the object at `at`; `None`: there is no complete object.
-fn entries(line: &[u8], at: usize) -> Option<Vec<Entry<'_>>> {
-    let mut cursor = Cursor::new(line, at);
-    if cursor.peek() != Some(b'{') {
+fn object_entries(line: &[u8], at: usize) -> Option<Vec<ObjectEntry<'_>>> {
+    let mut cursor = JsonCursor::new(line, at);
+    if cursor.peek_byte() != Some(b'{') {
         return None;
     }
-    let mut from = cursor.pos() + 1;
+    let mut from = cursor.position() + 1;
     let mut entries = Vec::new();
     cursor
-        .object(|cursor, key| {
-            cursor.peek();
-            let start = cursor.pos();
-            cursor.skip()?;
-            let value = start..cursor.pos();
-            entries.push(Entry { key, from, value });
-            cursor.peek();
-            from = cursor.pos() + 1;
+        .walk_object(|cursor, key| {
+            cursor.peek_byte();
+            let start = cursor.position();
+            cursor.skip_value()?;
+            let value = start..cursor.position();
+            entries.push(ObjectEntry { key, from, value });
+            cursor.peek_byte();
+            from = cursor.position() + 1;
             Ok(())
         })
         .ok()?;
@@ -197,13 +254,16 @@ fn entries(line: &[u8], at: usize) -> Option<Vec<Entry<'_>>> {
 }
 
 /// Returns the values of a field; a repeated key has several.
-fn values(entries: &[Entry<'_>], field: &str) -> Vec<Range<usize>> {
+fn field_values(entries: &[ObjectEntry<'_>], field: &str) -> Vec<Range<usize>> {
     let named = entries.iter().filter(|entry| entry.key == field.as_bytes());
     named.map(|entry| entry.value.clone()).collect()
 }
 
 /// Returns the pieces to leave out, each with one of its commas.
-fn dropped<'a>(entries: &'a [Entry<'a>], name: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+fn dropped_fields<'a>(
+    entries: &'a [ObjectEntry<'a>],
+    name: &'a str,
+) -> impl Iterator<Item = Range<usize>> + 'a {
     entries.iter().enumerate().filter(move |(_, entry)| entry.key == name.as_bytes()).map(
         |(index, entry)| match index.checked_sub(1).and_then(|before| entries.get(before)) {
             Some(before) => before.value.end..entry.value.end,
@@ -215,23 +275,23 @@ fn dropped<'a>(entries: &'a [Entry<'a>], name: &'a str) -> impl Iterator<Item = 
 /// Returns the pieces to leave out of a message's content, each with one of its commas.
 fn dropped_blocks(
     line: &[u8],
-    entries: &[Entry<'_>],
+    entries: &[ObjectEntry<'_>],
     dropped: &[usize],
 ) -> Vec<(Range<usize>, String)> {
     let Some(message) = entries.iter().find(|entry| entry.key == b"message") else {
         return Vec::new();
     };
-    let Some(entries) = self::entries(line, message.value.start) else { return Vec::new() };
+    let Some(entries) = self::object_entries(line, message.value.start) else { return Vec::new() };
     let Some(content) = entries.iter().find(|entry| entry.key == b"content") else {
         return Vec::new();
     };
     let mut blocks: Vec<Range<usize>> = Vec::new();
-    let mut cursor = Cursor::new(line, content.value.start);
-    let walked = cursor.array(|cursor| {
-        cursor.peek();
-        let start = cursor.pos();
-        cursor.skip()?;
-        blocks.push(start..cursor.pos());
+    let mut cursor = JsonCursor::new(line, content.value.start);
+    let walked = cursor.walk_array(|cursor| {
+        cursor.peek_byte();
+        let start = cursor.position();
+        cursor.skip_value()?;
+        blocks.push(start..cursor.position());
         Ok(())
     });
     if walked.is_err() {
@@ -260,13 +320,13 @@ mod tests {
 
     #[track_caller]
     fn check(splice: &Splice, line: &str, expected: &str) {
-        assert_eq!(String::from_utf8(splice.apply(line.as_bytes())).unwrap(), expected);
+        assert_eq!(String::from_utf8(splice.apply_to(line.as_bytes())).unwrap(), expected);
     }
 
     #[test]
     fn only_the_named_fields_change() {
         let mut splice = Splice::default();
-        splice.set("sessionId", "new");
+        splice.set_text("sessionId", "new");
         splice.put_raw("forkedFrom", r#"{"sessionId":"old"}"#);
         check(
             &splice,
@@ -284,7 +344,7 @@ mod tests {
     #[test]
     fn a_field_is_left_out_with_its_comma() {
         let mut splice = Splice::default();
-        splice.drop("agentId");
+        splice.drop_field("agentId");
         check(&splice, r#"{"agentId":"a","b":1}"#, r#"{"b":1}"#);
         check(&splice, r#"{"b":1,"agentId":"a"}"#, r#"{"b":1}"#);
         check(&splice, r#"{"b":1,"agentId":{"x":[1,2]},"c":2}"#, r#"{"b":1,"c":2}"#);
@@ -319,7 +379,7 @@ mod tests {
     #[test]
     fn what_is_no_object_comes_back() {
         let mut splice = Splice::default();
-        splice.drop("a");
+        splice.drop_field("a");
         for line in ["", "[1]", r#"{"a":1"#, "nonsense"] {
             check(&splice, line, line);
         }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::edit::{Merged, NewSession, Policy};
+use crate::edit::{ConflictPolicy, NewSession, PlannedMerge};
 use crate::files::FileState;
-use crate::files::restore::{How, Why};
-use crate::query::Role;
+use crate::files::restore::{LeftReason, RestoreAction};
+use crate::query::SpeakerRole;
 use crate::time::Time;
 
 /// A planned change in short.
@@ -40,8 +40,8 @@ pub enum ChangeDetail {
         up_to: Option<MessageSummary>,
     },
     Merge {
-        merged: Box<Merged>,
-        policy: Policy,
+        plan: Box<PlannedMerge>,
+        policy: ConflictPolicy,
         /// The merge digest that a command wrote.
         digest: Option<String>,
     },
@@ -58,10 +58,10 @@ pub enum ChangeDetail {
     },
     Undo(Option<UndoneOperation>),
     Restore {
-        words: String,
+        description: String,
     },
     RestoreFiles(FileRestoration),
-    Fix {
+    Repair {
         /// The session that is repaired.
         of: String,
         /// The start of its id that means no other one.
@@ -91,6 +91,8 @@ pub struct UnpackedSummary {
     pub short_id: String,
     /// Its id in the pack, if it gets a new one.
     pub replaced_id: Option<String>,
+    /// If it is, that id was replaced because it is taken.
+    pub old_id_is_uuid: bool,
     pub title: String,
     pub messages: u32,
     pub agents: u32,
@@ -110,7 +112,7 @@ pub struct UndoneOperation {
     pub kind: &'static str,
     /// The start of the session's id that means no other one.
     pub short_session: String,
-    pub words: String,
+    pub description: String,
 }
 
 /// A message on one line.
@@ -120,11 +122,11 @@ pub struct MessageSummary {
     /// The start of its uuid that means no other record of its session; empty where it has none.
     pub short_uuid: String,
     pub time: Option<Time>,
-    pub role: Role,
+    pub role: SpeakerRole,
     /// The beginning of its text; empty if it has none.
     pub text: String,
     /// The role and the beginning of the message above, if this one has no text.
-    pub above: Option<(Role, String)>,
+    pub above: Option<(SpeakerRole, String)>,
 }
 
 /// What happens to the files of a project.
@@ -134,15 +136,15 @@ pub struct FileRestoration {
     pub cwd: String,
     pub changes: Vec<RestoredFile>,
     /// Files that differ from then and stay as they are.
-    pub left: Vec<(FileState, Why)>,
+    pub left: Vec<(FileState, LeftReason)>,
 }
 
 /// A file to restore.
 #[derive(Clone, Debug)]
 pub struct RestoredFile {
     pub file: FileState,
-    pub how: How,
+    pub action: RestoreAction,
     /// Its text on disk, and at the point; `None`: it is not text.
-    pub now: Option<String>,
-    pub then: Option<String>,
+    pub current_text: Option<String>,
+    pub restored_text: Option<String>,
 }

@@ -2,34 +2,39 @@
 
 use std::collections::HashMap;
 
-use super::{FileState, Held, Source};
-use crate::branches::Fork;
+use super::{ContentSource, FileContent, FileState};
+use crate::branches::ForkPoint;
 use crate::history::History;
 use crate::session::NodeId;
 
 /// What happened to the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Revert {
-    /// They were put back too: code and conversation.
+pub enum RevertOutcome {
+    /// They were restored too: code and conversation.
     Restored,
     /// They stayed as they were: the conversation only.
     Kept,
 }
 
 /// What happened to the files at each prompt that begins a new branch, if known.
-pub type Reverts = HashMap<NodeId, Revert>;
+pub type RevertOutcomes = HashMap<NodeId, RevertOutcome>;
 
 /// Returns what happened to the files at a fork point; `None`: unknown, or the branches differ.
-pub fn fork_files(history: &History, fork: &Fork, reverts: &Reverts) -> Option<Revert> {
-    let heads = fork.ways.iter().map(|way| history.folds.fold(way.speech).head);
+pub fn files_at_fork(
+    history: &History,
+    fork: &ForkPoint,
+    reverts: &RevertOutcomes,
+) -> Option<RevertOutcome> {
+    let heads =
+        fork.branches.iter().map(|branch| history.message_tree.message(branch.first_message).head);
     let mut told = heads.filter_map(|head| reverts.get(&head).copied());
     let first = told.next()?;
     told.all(|other| other == first).then_some(first)
 }
 
-impl Revert {
+impl RevertOutcome {
     /// Returns the stable word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Restored => "restored",
             Self::Kept => "kept",
@@ -41,19 +46,19 @@ impl Revert {
 /// branch began. `bytes` returns the content of a file at one of them, by its index.
 ///
 /// Only files that the branch changed count, and only if all of them agree. `None`: they do not.
-pub fn revert(
+pub fn judge_revert(
     moments: [&[FileState]; 3],
     bytes: &mut dyn FnMut(usize, &FileState) -> Option<Vec<u8>>,
-) -> Option<Revert> {
+) -> Option<RevertOutcome> {
     let mut told = None;
     for end in moments[1] {
         let at = |moment: usize| moments[moment].iter().find(|file| file.path == end.path);
         // Only that prompt's own checkpoint shows the state at which it was sent.
-        let now = at(2).filter(|file| file.source == Source::Snapshot);
+        let now = at(2).filter(|file| file.source == ContentSource::Snapshot);
         let (Some(before), Some(now)) = (at(0), now) else { continue };
-        let mut content = |moment, file: &FileState| match file.held {
-            Held::Absent => Some(None),
-            Held::Unknown => None,
+        let mut content = |moment, file: &FileState| match file.content {
+            FileContent::Absent => Some(None),
+            FileContent::Unknown => None,
             _ => bytes(moment, file).map(Some),
         };
         let (Some(was), Some(became)) = (content(0, before), content(1, end)) else { continue };
@@ -63,8 +68,8 @@ pub fn revert(
         let found = content(2, now)?;
         let one = match () {
             // A command may have put the file back before.
-            () if found == was && end.doubt.is_none() => Revert::Restored,
-            () if found == became => Revert::Kept,
+            () if found == was && end.doubt.is_none() => RevertOutcome::Restored,
+            () if found == became => RevertOutcome::Kept,
             () => return None,
         };
         if told.is_some_and(|told| told != one) {
@@ -81,29 +86,29 @@ mod tests {
     use super::*;
 
     fn file(path: &str, text: &str) -> FileState {
-        let held = Held::Bytes(text.as_bytes().to_vec());
-        let source = Source::Snapshot;
-        FileState { path: path.into(), held, source, doubt: None, only_read: false }
+        let held = FileContent::Bytes(text.as_bytes().to_vec());
+        let source = ContentSource::Snapshot;
+        FileState { path: path.into(), content: held, source, doubt: None, only_read: false }
     }
 
     #[track_caller]
-    fn check(states: [&[FileState]; 3], expected: Option<Revert>) {
-        let mut bytes = |_, file: &FileState| match &file.held {
-            Held::Bytes(bytes) => Some(bytes.clone()),
+    fn check(states: [&[FileState]; 3], expected: Option<RevertOutcome>) {
+        let mut bytes = |_, file: &FileState| match &file.content {
+            FileContent::Bytes(bytes) => Some(bytes.clone()),
             _ => None,
         };
-        assert_eq!(revert(states, &mut bytes), expected);
+        assert_eq!(judge_revert(states, &mut bytes), expected);
     }
 
     #[test]
-    fn files_tell_whether_they_were_put_back() {
+    fn checkpoints_show_whether_files_were_restored() {
         let (old, new) = ([file("a", "old")], [file("a", "new")]);
-        check([&old, &new, &old], Some(Revert::Restored));
-        check([&old, &new, &new], Some(Revert::Kept));
+        check([&old, &new, &old], Some(RevertOutcome::Restored));
+        check([&old, &new, &new], Some(RevertOutcome::Kept));
         // Something else changed the file, the branch changed nothing, or there is no checkpoint.
         check([&old, &new, &[file("a", "other")]], None);
         check([&old, &old, &old], None);
-        let guess = FileState { source: Source::First, ..file("a", "old") };
+        let guess = FileState { source: ContentSource::First, ..file("a", "old") };
         check([&old, &new, &[guess]], None);
     }
 
@@ -117,8 +122,8 @@ mod tests {
     #[test]
     fn a_command_may_have_put_a_file_back() {
         let before = [file("a", "1")];
-        let end = [FileState { doubt: Some(Doubt::Ran(1)), ..file("a", "2") }];
+        let end = [FileState { doubt: Some(Doubt::CommandsRan(1)), ..file("a", "2") }];
         check([&before, &end, &before], None);
-        check([&before, &end, &[file("a", "2")]], Some(Revert::Kept));
+        check([&before, &end, &[file("a", "2")]], Some(RevertOutcome::Kept));
     }
 }

@@ -5,11 +5,11 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::body::Body;
-use crate::compare::Stretch;
+use crate::body::RecordBody;
+use crate::compare::PathPart;
 use crate::history::History;
-use crate::name::Name;
-use crate::resume::Rule;
+use crate::ids::RecordUuid;
+use crate::resume::ResumeRule;
 use crate::session::{NodeId, Session};
 
 /// A session in short form, with what tools left in some of its records, and backups.
@@ -19,12 +19,12 @@ struct Fixture {
     backups: BTreeMap<String, Vec<u8>>,
 }
 
-impl Backups for BTreeMap<String, Vec<u8>> {
-    fn size(&mut self, backup: &Backup) -> Option<u64> {
+impl BackupReader for BTreeMap<String, Vec<u8>> {
+    fn backup_size(&mut self, backup: &BackupRef) -> Option<u64> {
         self.get(&backup.name).map(|bytes| bytes.len() as u64)
     }
 
-    fn read(&mut self, backup: &Backup) -> Option<Vec<u8>> {
+    fn read_backup(&mut self, backup: &BackupRef) -> Option<Vec<u8>> {
         self.get(&backup.name).cloned()
     }
 }
@@ -42,24 +42,29 @@ impl Fixture {
         let mut session = Session::default();
         session.push(jsonl.as_bytes());
         let backups = backups.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec()));
-        Self { jsonl, history: History::new(session, Rule::Client), backups: backups.collect() }
+        Self {
+            jsonl,
+            history: History::new(session, ResumeRule::Client),
+            backups: backups.collect(),
+        }
     }
 
-    fn body(&self, node: NodeId) -> Option<Body> {
+    fn body(&self, node: NodeId) -> Option<RecordBody> {
         let span = self.history.session.record(node).span;
-        Body::parse(&self.jsonl.as_bytes()[span.at as usize..span.end() as usize]).ok()
+        RecordBody::parse(&self.jsonl.as_bytes()[span.offset as usize..span.end_offset() as usize])
+            .ok()
     }
 
     fn files(&self, name: &str) -> Vec<FileState> {
-        let node = self.history.tree.find(Name::new(name.as_bytes())).unwrap();
+        let node = self.history.node_by_uuid(RecordUuid::new(name.as_bytes())).unwrap();
         let path = match self.history.conversation_of(node) {
-            Some(conversation) => self.history.path(conversation),
+            Some(conversation) => self.history.conversation_path(conversation),
             None => self.history.path_to(node).unwrap(),
         };
-        let stretch = Stretch { history: &self.history, path: &path };
-        let moment = moment(&self.history, &path, node).unwrap();
+        let stretch = PathPart { history: &self.history, path: &path };
+        let moment = path_point_of(&self.history, &path, node).unwrap();
         let mut backups = self.backups.clone();
-        files(&[stretch], moment, &mut |_, node| self.body(node), &mut backups)
+        files_at(&[stretch], moment, &mut |_, node| self.body(node), &mut backups)
     }
 
     /// Draws the files as of some messages.
@@ -70,21 +75,21 @@ impl Fixture {
             writeln!(drawing, "{name}:").unwrap();
             for file in self.files(name) {
                 let path = file.path.strip_prefix("/home/dev/app/").unwrap_or(&file.path);
-                let held = match &file.held {
-                    Held::Backup(backup) => {
+                let held = match &file.content {
+                    FileContent::Backup(backup) => {
                         format!("{} {:?}", backup.name, text(&self.backups[&backup.name]))
                     }
-                    Held::Bytes(bytes) => format!("{:?}", text(bytes)),
-                    Held::Absent => "absent".into(),
-                    Held::Unknown => "?".into(),
+                    FileContent::Bytes(bytes) => format!("{:?}", text(bytes)),
+                    FileContent::Absent => "absent".into(),
+                    FileContent::Unknown => "?".into(),
                 };
                 let doubt = match &file.doubt {
-                    Some(Doubt::Ran(n)) => format!(" ({n} ran)"),
-                    Some(doubt) => format!(" ({})", doubt.word()),
+                    Some(Doubt::CommandsRan(n)) => format!(" ({n} ran)"),
+                    Some(doubt) => format!(" ({})", doubt.as_str()),
                     None => String::new(),
                 };
                 let read = if file.only_read { " only read" } else { "" };
-                writeln!(drawing, "  {path}: {held} by {}{doubt}{read}", file.source.word())
+                writeln!(drawing, "  {path}: {held} by {}{doubt}{read}", file.source.as_str())
                     .unwrap();
             }
         }
@@ -261,7 +266,7 @@ e2 < r3  assistant      #m5 made
 }
 
 #[test]
-fn a_prompt_after_going_back_tells_nothing_of_the_first_way() {
+fn a_checkpoint_after_a_rewind_does_not_apply_to_the_first_branch() {
     let short = r"
 p1       user           first
 -        snapshot:p1    a=aa@v1
@@ -440,7 +445,7 @@ e2 < p2  assistant    #m2 well
 }
 
 #[test]
-fn an_outside_change_is_unknown_until_somebody_looks() {
+fn an_outside_change_is_unknown_until_the_file_is_read() {
     let short = r"
 p1       user                         first
 -        snapshot:p1                  a=aa@v1
@@ -467,7 +472,7 @@ r3 < a3  result:t3                    ok
     }
     let mut session = Session::default();
     session.push(jsonl.as_bytes());
-    let history = History::new(session, Rule::Client);
+    let history = History::new(session, ResumeRule::Client);
     let backups = BTreeMap::from([("aa@v1".to_owned(), b"one\n".to_vec())]);
     let fixture = Fixture { jsonl, history, backups };
     assert_snapshot!(fixture.check(&["r1", "o1", "r3"]), @r#"
@@ -513,7 +518,7 @@ e1 < p1  assistant  well
     jsonl.push_str("{\"type\":\"file-history-delta\"}\n{\"type\":\"file-history-snapshot\"}\n");
     let mut session = Session::default();
     session.push(jsonl.as_bytes());
-    let history = History::new(session, Rule::Client);
+    let history = History::new(session, ResumeRule::Client);
     let fixture = Fixture { jsonl, history, backups: BTreeMap::new() };
     assert_snapshot!(fixture.check(&["p1", "e1"]), @r"
     p1:

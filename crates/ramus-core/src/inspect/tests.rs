@@ -1,12 +1,12 @@
 use super::*;
-use crate::resume::Rule;
+use crate::resume::ResumeRule;
 use testkit::jsonl;
 
 fn inspection(lines: &str) -> Inspection {
     let mut session = Session::with_inspection();
     session.push(lines.as_bytes());
-    session.end();
-    Inspection::new(&History::new(session, Rule::Client), Some("session"))
+    session.finish_last_line();
+    Inspection::new(&History::new(session, ResumeRule::Client), Some("session"))
 }
 
 /// Lists what is found as `line word`.
@@ -16,7 +16,7 @@ fn check(lines: &str, expected: &[&str]) {
     let foreign = found.foreign.iter().map(|foreign| &foreign.flaw.defect);
     let all = foreign.chain(found.reused.iter().map(|flaw| &flaw.defect)).chain(&found.others);
     let words: Vec<String> =
-        all.map(|defect| format!("{} {}", defect.line, defect.kind.word())).collect();
+        all.map(|defect| format!("{} {}", defect.line, defect.kind.as_str())).collect();
     assert_eq!(words, expected, "{lines}");
 }
 

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::body::{AssistantBody, Usage};
-use crate::name::Key;
+use crate::body::{AssistantBody, TokenUsage};
+use crate::ids::IdHash;
 use crate::price::PriceList;
 
 /// Tokens and what they cost.
@@ -23,40 +23,40 @@ pub struct Spending {
 }
 
 /// The number of messages that may still grow: several sub-agents write at the same time.
-const OPEN: usize = 64;
+const MAX_OPEN_MESSAGES: usize = 64;
 
 /// Totals, and the messages that may still grow.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ledger {
+pub(super) struct SpendingTracker {
     prices: Arc<PriceList>,
     total: Spending,
-    open: VecDeque<Open>,
+    open: VecDeque<OpenMessage>,
 }
 
 /// A message that may still grow.
 #[derive(Clone, Copy, Debug)]
-struct Open {
-    name: Key,
-    request: Option<Key>,
+struct OpenMessage {
+    message_id: IdHash,
+    request: Option<IdHash>,
     /// A key that stays the same when a merge gives a copy a new id.
-    origin: Option<Key>,
-    counted: Counted,
+    origin: Option<IdHash>,
+    counted: CountedUsage,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Counted {
+struct CountedUsage {
     tokens: u64,
     output: u64,
     cost: f64,
 }
 
-impl Ledger {
+impl SpendingTracker {
     pub(super) fn new(prices: Arc<PriceList>) -> Self {
         Self { prices, ..Self::default() }
     }
 
     /// Starts over.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn reset(&mut self) {
         *self = Self::new(Arc::clone(&self.prices));
     }
 
@@ -65,23 +65,23 @@ impl Ledger {
     }
 
     /// Adds one record of a reply; `false`: nothing new was used.
-    pub(super) fn take(&mut self, body: &AssistantBody) -> bool {
+    pub(super) fn add_reply(&mut self, body: &AssistantBody) -> bool {
         let Some(usage) = body.usage.as_ref().filter(|_| !body.is_synthetic()) else {
             return false;
         };
-        let key = |id: &String| Key::new(id.as_bytes());
+        let key = |id: &String| IdHash::new(id.as_bytes());
         let name = body.message_id.as_ref().map(key);
         let request = body.request_id.as_ref().map(key);
-        let origin = body.origin();
+        let origin = body.merge_key();
         let known = self.open.iter().position(|open| {
             let is_copy = origin.is_some() && open.origin == origin;
-            is_copy || Some(open.name) == name && open.request == request
+            is_copy || Some(open.message_id) == name && open.request == request
         });
         let before = known.map(|known| self.open[known].counted).unwrap_or_default();
         if known.is_some() && usage.total_tokens() <= before.tokens {
             return false;
         }
-        let now = self.count(body, usage);
+        let now = self.count_usage(body, usage);
         self.total.messages += u64::from(known.is_none());
         self.total.tokens = (self.total.tokens - before.tokens).saturating_add(now.tokens);
         self.total.output = (self.total.output - before.output).saturating_add(now.output);
@@ -90,21 +90,26 @@ impl Ledger {
         match (known, name) {
             (Some(known), _) => self.open[known].counted = now,
             (None, Some(name)) => {
-                self.open.push_back(Open { name, request, origin, counted: now });
+                self.open.push_back(OpenMessage {
+                    message_id: name,
+                    request,
+                    origin,
+                    counted: now,
+                });
             }
             (None, None) => {}
         }
-        if self.open.len() > OPEN {
+        if self.open.len() > MAX_OPEN_MESSAGES {
             self.open.pop_front();
         }
         true
     }
 
-    fn count(&mut self, body: &AssistantBody, usage: &Usage) -> Counted {
+    fn count_usage(&mut self, body: &AssistantBody, usage: &TokenUsage) -> CountedUsage {
         let model = body.model.as_deref().unwrap_or_default();
-        let cost = body.cost_usd.or_else(|| self.prices.cost(model, usage));
+        let cost = body.cost_usd.or_else(|| self.prices.message_cost(model, usage));
         self.total.unpriced |= cost.is_none();
-        Counted {
+        CountedUsage {
             tokens: usage.total_tokens(),
             output: usage.output_tokens,
             cost: cost.unwrap_or(0.0),

@@ -7,59 +7,64 @@ use super::*;
 /// Feeds a session line by line and writes down what is told.
 #[track_caller]
 fn watch(fixture: &str) -> String {
-    let mut live = Live::new(false);
+    let mut live = LiveSession::new(false);
     drawn(&mut live, &testkit::jsonl(fixture))
 }
 
-fn drawn(live: &mut Live, text: &str) -> String {
+fn drawn(live: &mut LiveSession, text: &str) -> String {
     let mut at = 0;
     let mut drawing = String::new();
     for line in text.split_inclusive('\n') {
-        for news in live.take(at, line.as_bytes()) {
+        for news in live.push_lines(at, line.as_bytes()) {
             assert!(news.offset >= at && news.offset < at + line.len() as u64);
             let uuid = news.uuid.as_deref().unwrap_or("-");
-            let lane = if news.sidechain { "| " } else { "" };
+            let main_chain = if news.sidechain { "| " } else { "" };
             let left = if news.followed { "" } else { " (elsewhere)" };
-            writeln!(drawing, "{lane}{uuid} {}{left}", told(&news.told)).unwrap();
+            writeln!(drawing, "{main_chain}{uuid} {}{left}", told(&news.kind)).unwrap();
         }
         at += line.len() as u64;
     }
     drawing
 }
 
-fn told(told: &Told) -> String {
+fn told(told: &LiveEventKind) -> String {
     match told {
-        Told::Turn(TurnKind::Answer(answer)) => {
+        LiveEventKind::Turn(TurnKind::Reply(answer)) => {
             format!("answer {:?}", answer.parts.iter().map(part).collect::<Vec<_>>())
         }
-        Told::Turn(TurnKind::Prompt(prompt)) => format!("prompt {:?}", prompt.text),
-        Told::Turn(other) => format!("{other:?}").chars().take(60).collect(),
-        Told::Result { call, millis } => format!("result {} {millis:?}", call.name),
-        Told::Switch(switch) => {
+        LiveEventKind::Turn(TurnKind::Prompt(prompt)) => format!("prompt {:?}", prompt.text),
+        LiveEventKind::Turn(other) => format!("{other:?}").chars().take(60).collect(),
+        LiveEventKind::Result { call, millis } => format!("result {} {millis:?}", call.name),
+        LiveEventKind::Switch(switch) => {
             let how = match (switch.leaves, switch.returns) {
                 (true, _) => " leaves",
                 (_, true) => " returns",
                 _ => "",
             };
-            format!("{} after {:?} {:?}{how}", switch.kind.word(), switch.after, switch.words)
+            format!(
+                "{} after {:?} {:?}{how}",
+                switch.kind.as_str(),
+                switch.after,
+                switch.prompt_text
+            )
         }
-        Told::Ended { millis, .. } => format!("ended {millis:?}"),
-        Told::Waits(text) => format!("waits {text:?}"),
-        Told::Spent(spent) => format!("spent {} in {}", spent.tokens, spent.messages),
-        Told::Title(title) => format!("title {title:?}"),
+        LiveEventKind::Ended { millis, .. } => format!("ended {millis:?}"),
+        LiveEventKind::WaitsForUser(text) => format!("waits {text:?}"),
+        LiveEventKind::Spent(spent) => format!("spent {} in {}", spent.tokens, spent.messages),
+        LiveEventKind::Title(title) => format!("title {title:?}"),
     }
 }
 
-fn part(part: &Part) -> String {
+fn part(part: &ReplyPart) -> String {
     match part {
-        Part::Text(text) => text.clone(),
-        Part::Call(call) => format!("call {}", call.name),
+        ReplyPart::Text(text) => text.clone(),
+        ReplyPart::Call(call) => format!("call {}", call.name),
         other => format!("{other:?}"),
     }
 }
 
 #[test]
-fn a_conversation_is_told_as_it_is_written() {
+fn a_conversation_is_reported_as_it_is_written() {
     assert_snapshot!(watch("
         a      user          look around
         b < a  thinking #m   hm
@@ -88,7 +93,7 @@ fn a_conversation_is_told_as_it_is_written() {
 }
 
 #[test]
-fn ways_are_told_apart_when_they_are_taken() {
+fn branches_are_reported_when_they_are_taken() {
     assert_snapshot!(watch("
         a      user       one
         b < a  assistant  1
@@ -138,7 +143,7 @@ fn ways_are_told_apart_when_they_are_taken() {
 }
 
 #[test]
-fn what_only_leads_on_is_no_other_way() {
+fn continuing_is_not_a_new_branch() {
     assert_snapshot!(watch("
         a      user         one
         b < a  assistant    1
@@ -157,7 +162,7 @@ fn what_only_leads_on_is_no_other_way() {
     a prompt "one"
     b answer ["1"]
     b spent 15 in 1
-    e Command(Command { name: "/clear", args: "", stdout: "", stde
+    e Command(CommandTurn { name: "/clear", args: "", stdout: "", 
     f prompt "two"
     g answer ["2"]
     g spent 30 in 2
@@ -171,7 +176,7 @@ fn what_only_leads_on_is_no_other_way() {
 
 #[test]
 fn a_followed_conversation_is_left_and_taken_up_again() {
-    let mut live = Live::new(false);
+    let mut live = LiveSession::new(false);
     let past = testkit::jsonl(
         "
         a      user       one
@@ -179,9 +184,9 @@ fn a_followed_conversation_is_left_and_taken_up_again() {
         c < b  user       two
     ",
     );
-    live.prime(past.as_bytes());
-    assert!(live.follow("b"));
-    assert!(!live.follow("zzz"));
+    live.push_earlier_lines(past.as_bytes());
+    assert!(live.follow_conversation("b"));
+    assert!(!live.follow_conversation("zzz"));
     let now = testkit::jsonl(
         "
         d < c  assistant     @10 2
@@ -212,13 +217,13 @@ fn a_followed_conversation_is_left_and_taken_up_again() {
 
 #[test]
 fn older_clients_end_in_silence() {
-    let mut live = Live::new(false);
+    let mut live = LiveSession::new(false);
     drawn(&mut live, &testkit::jsonl("a user go\nb < a call:t1:Bash ls"));
-    assert_eq!(live.silent(), None);
-    assert_eq!(live.running().count(), 1);
+    assert_eq!(live.end_by_silence(), None);
+    assert_eq!(live.running_calls().count(), 1);
     drawn(&mut live, &testkit::jsonl("c < b result:t1 x\nd < c assistant done"));
-    assert!(matches!(live.silent(), Some(Told::Ended { millis: None, .. })));
-    assert_eq!(live.silent(), None);
+    assert!(matches!(live.end_by_silence(), Some(LiveEventKind::Ended { millis: None, .. })));
+    assert_eq!(live.end_by_silence(), None);
 }
 
 #[test]
@@ -238,14 +243,14 @@ fn sidechains_and_agents() {
     | d spent 30 in 2
     e result Task Some(3000)
     "#);
-    let mut live = Live::new(true);
-    live.prime(testkit::jsonl("a side-user Warmup").as_bytes());
+    let mut live = LiveSession::new(true);
+    live.push_earlier_lines(testkit::jsonl("a side-user Warmup").as_bytes());
     assert!(live.is_warmup());
 }
 
 #[test]
 fn a_long_silence_of_progress_is_no_rewind() {
-    let mut live = Live::new(false);
+    let mut live = LiveSession::new(false);
     let mut text = testkit::jsonl("a user go\nb < a call:t1:Bash make");
     let mut parent = "b".to_owned();
     for number in 0..5_000 {
@@ -261,21 +266,21 @@ fn a_long_silence_of_progress_is_no_rewind() {
 
 #[test]
 fn memory_does_not_grow_with_the_file() {
-    let mut live = Live::new(false);
+    let mut live = LiveSession::new(false);
     let mut parent = "null".to_owned();
     let mut at = 0;
     for number in 0..3_000 {
         let line = format!(
             "{{\"parentUuid\":{parent},\"type\":\"assistant\",\"message\":{{\"id\":\"m{number}\",\"content\":[{{\"type\":\"tool_use\",\"id\":\"t{number}\",\"name\":\"Bash\",\"input\":{{}}}}],\"usage\":{{\"input_tokens\":1}}}},\"uuid\":\"n{number}\"}}\n"
         );
-        let news = live.take(at, line.as_bytes());
-        assert!(!news.iter().any(|news| matches!(news.told, Told::Switch(_))));
+        let news = live.push_lines(at, line.as_bytes());
+        assert!(!news.iter().any(|news| matches!(news.kind, LiveEventKind::Switch(_))));
         at += line.len() as u64;
         parent = format!("\"n{number}\"");
     }
-    assert_eq!(live.running().count(), OPEN);
-    assert_eq!(live.spent().tokens, 3_000);
-    assert!(live.strand.remembered() <= strand::MOST);
+    assert_eq!(live.running_calls().count(), MAX_OPEN_CALLS);
+    assert_eq!(live.total_spending().tokens, 3_000);
+    assert!(live.branch.remembered() <= branch_tracker::MAX_RECORDS);
 }
 
 #[test]
@@ -285,7 +290,7 @@ fn a_reply_that_a_merge_wrote_twice_is_spent_once() {
             "{{\"parentUuid\":null,\"type\":\"assistant\",\"requestId\":{request},\"mergedFrom\":{{\"messageUuid\":\"{from}\"}},\"message\":{{\"id\":\"{id}\",\"content\":[],\"usage\":{{\"input_tokens\":7}}}},\"uuid\":\"{uuid}\"}}\n"
         )
     };
-    let mut live = Live::new(false);
+    let mut live = LiveSession::new(false);
     let mut at = 0;
     let lines = [
         line("a", "m1", "\"r1\"", "x"),
@@ -296,10 +301,10 @@ fn a_reply_that_a_merge_wrote_twice_is_spent_once() {
         line("e", "m3", "null", "z"),
     ];
     for line in lines {
-        live.take(at, line.as_bytes());
+        live.push_lines(at, line.as_bytes());
         at += line.len() as u64;
     }
-    assert_eq!((live.spent().tokens, live.spent().messages), (21, 3));
+    assert_eq!((live.total_spending().tokens, live.total_spending().messages), (21, 3));
 }
 
 #[test]
@@ -358,9 +363,9 @@ fn what_a_reader_takes_for_one_line_is_no_switch() {
 
 #[test]
 fn what_was_there_before_a_file_was_rewritten_is_no_news() {
-    let mut live = Live::new(false);
+    let mut live = LiveSession::new(false);
     drawn(&mut live, &testkit::jsonl("a user one\nb < a assistant hi\nc < b user @10 two"));
-    live.rewritten();
+    live.restart_rewritten();
     let text = testkit::jsonl("c user @10 two\nd < c assistant @11 2\ne < c assistant @12 3");
     let told = drawn(&mut live, &text);
     let told: Vec<&str> = told.lines().filter(|line| !line.contains(" spent ")).collect();

@@ -2,25 +2,25 @@
 
 use std::ops::Range;
 
-use super::TextKind;
-use crate::branches::{Conversation, Status};
+use super::{MatchLevel, TextKind};
+use crate::branches::{BranchStatus, Conversation};
 use crate::edit::MessageSummary;
 use crate::session::NodeId;
 use crate::time::Time;
 
-/// A message that matches, and where it lies.
+/// A matching message and its location.
 #[derive(Clone, Debug)]
 pub struct SearchHit {
     /// The session's id; for a record of a sub-agent, the session that started it.
     pub session: String,
     pub title: Option<String>,
-    /// The encoded name of the project; of a prompt whose session was deleted, its directory.
+    /// The encoded name of the project.
     pub project: Option<String>,
     /// The working directory of the session.
     pub cwd: Option<String>,
     /// The sub-agent whose transcript it is in.
     pub agent: Option<String>,
-    /// A sub-agent's record, in a file of its own or not.
+    /// A record of a sub-agent, in a separate file or not.
     pub is_sidechain: bool,
     /// The path of its file, from the Claude directory on.
     pub file: String,
@@ -46,22 +46,71 @@ pub struct SearchHit {
     pub short_session: String,
     /// Every file that has the message, the oldest first.
     pub copies: Vec<HitCopy>,
-    /// The messages around it; only if they were asked for.
+    /// The messages around it; only if requested.
     pub context: Option<HitContext>,
+    /// Why it has its place; only if the best hits come first.
+    pub rank: Option<HitRank>,
+}
+
+/// Why a hit comes before another.
+#[derive(Clone, Debug)]
+pub struct HitRank {
+    pub level: MatchLevel,
+    /// What it is worth; only the order of these numbers means something.
+    pub score: f32,
+    /// The place of its session among all, from 0.
+    pub session: usize,
+    /// What the session is worth, and the part of it that is due to its time.
+    pub session_score: f32,
+    pub recency: f32,
+    /// How many more messages of the session match, beyond those that are shown.
+    pub more: usize,
+    pub terms: Vec<TermRank>,
+}
+
+/// What one word adds to the rank of a hit.
+#[derive(Clone, Debug)]
+pub struct TermRank {
+    pub word: String,
+    /// The rarer the word, the more.
+    pub weight: f32,
+    pub form: WordForm,
+}
+
+/// How a word matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordForm {
+    WholeWord,
+    WordStart,
+    WordPart,
+    /// It is in another message of the session, or nowhere.
+    Elsewhere,
+}
+
+impl WordForm {
+    /// Returns the stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::WholeWord => "word",
+            Self::WordStart => "start",
+            Self::WordPart => "part",
+            Self::Elsewhere => "elsewhere",
+        }
+    }
 }
 
 /// The conversation that a message is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HitBranch {
     pub n: u32,
-    pub status: Status,
+    pub status: BranchStatus,
     /// The client would continue it.
     pub resumes: bool,
 }
 
 impl From<&Conversation> for HitBranch {
     fn from(conversation: &Conversation) -> Self {
-        let Conversation { n, status, resumes, .. } = *conversation;
+        let Conversation { number: n, status, resumes, .. } = *conversation;
         Self { n, status, resumes }
     }
 }

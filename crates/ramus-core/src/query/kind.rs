@@ -1,12 +1,12 @@
 //! Kinds of texts, and the roles that write them.
 
-use crate::record::Voice;
+use crate::record::RecordRole;
 
 /// What a text is to a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TextKind {
     Prompt,
-    Answer,
+    Reply,
     Thinking,
     ToolInput,
     /// What a tool answered, to the model or to the client (`toolUseResult`).
@@ -15,7 +15,7 @@ pub enum TextKind {
     Summary,
     Title,
     /// A prompt that waited while the model worked.
-    Queued,
+    QueuedPrompt,
     Command,
     CommandOutput,
     Notification,
@@ -38,13 +38,13 @@ impl TextKind {
     /// All kinds, in the order they are listed.
     pub const ALL: [Self; 19] = [
         Self::Prompt,
-        Self::Answer,
+        Self::Reply,
         Self::Thinking,
         Self::ToolInput,
         Self::ToolResult,
         Self::Summary,
         Self::Title,
-        Self::Queued,
+        Self::QueuedPrompt,
         Self::Command,
         Self::CommandOutput,
         Self::Notification,
@@ -59,16 +59,16 @@ impl TextKind {
     ];
 
     /// Returns the stable word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Prompt => "prompt",
-            Self::Answer => "answer",
+            Self::Reply => "answer",
             Self::Thinking => "thinking",
             Self::ToolInput => "tool-input",
             Self::ToolResult => "tool-result",
             Self::Summary => "summary",
             Self::Title => "title",
-            Self::Queued => "queued",
+            Self::QueuedPrompt => "queued",
             Self::Command => "command",
             Self::CommandOutput => "command-output",
             Self::Notification => "notification",
@@ -84,13 +84,15 @@ impl TextKind {
     }
 
     /// Returns the role that writes such a text.
-    pub fn role(self) -> Role {
+    pub fn speaker_role(self) -> SpeakerRole {
         match self {
-            Self::Prompt | Self::Queued | Self::Command | Self::LastPrompt => Role::User,
-            Self::Answer | Self::Thinking | Self::ToolInput => Role::Assistant,
-            Self::ToolResult => Role::Tool,
-            Self::Summary | Self::Title => Role::Session,
-            _ => Role::System,
+            Self::Prompt | Self::QueuedPrompt | Self::Command | Self::LastPrompt => {
+                SpeakerRole::User
+            }
+            Self::Reply | Self::Thinking | Self::ToolInput => SpeakerRole::Assistant,
+            Self::ToolResult => SpeakerRole::Tool,
+            Self::Summary | Self::Title => SpeakerRole::Session,
+            _ => SpeakerRole::System,
         }
     }
 
@@ -99,27 +101,27 @@ impl TextKind {
         !matches!(self, Self::Progress | Self::LastPrompt)
     }
 
-    pub(super) fn of_voice(voice: Voice) -> Self {
-        match voice {
-            Voice::Prompt | Voice::Interrupt => Self::Prompt,
-            Voice::Answer => Self::Answer,
-            Voice::Synthetic => Self::Error,
-            Voice::CompactSummary => Self::Summary,
-            Voice::Boundary => Self::System,
-            Voice::ToolResult => Self::ToolResult,
-            Voice::Command => Self::Command,
-            Voice::CommandOutput => Self::CommandOutput,
-            Voice::Meta => Self::Meta,
-            Voice::Notification => Self::Notification,
-            Voice::Queued => Self::Queued,
-            Voice::Decoration => Self::System,
+    pub(super) fn from_role(role: RecordRole) -> Self {
+        match role {
+            RecordRole::Prompt | RecordRole::Interrupt => Self::Prompt,
+            RecordRole::Reply => Self::Reply,
+            RecordRole::Synthetic => Self::Error,
+            RecordRole::CompactSummary => Self::Summary,
+            RecordRole::CompactBoundary => Self::System,
+            RecordRole::ToolResult => Self::ToolResult,
+            RecordRole::Command => Self::Command,
+            RecordRole::CommandOutput => Self::CommandOutput,
+            RecordRole::Meta => Self::Meta,
+            RecordRole::Notification => Self::Notification,
+            RecordRole::QueuedPrompt => Self::QueuedPrompt,
+            RecordRole::Decoration => Self::System,
         }
     }
 }
 
 /// Who wrote a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
+pub enum SpeakerRole {
     User,
     Assistant,
     Tool,
@@ -128,18 +130,18 @@ pub enum Role {
     Session,
 }
 
-impl Role {
+impl SpeakerRole {
     /// All roles, in the order they are listed.
     pub const ALL: [Self; 5] =
         [Self::User, Self::Assistant, Self::Tool, Self::System, Self::Session];
 
     /// Reads the stable word for it.
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.word() == word)
+        Self::ALL.into_iter().find(|role| role.as_str() == word)
     }
 
     /// Returns the stable word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
             Self::Assistant => "assistant",

@@ -4,35 +4,35 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-use super::escaped::Escaped;
+use super::raw_filter::RawTextFilter;
 
-/// The lines of some bytes that may match; see [`Query::lines`](super::Query::lines).
+/// The lines of some bytes that may match; see [`Query::candidate_lines`](super::Query::candidate_lines).
 #[derive(Debug)]
-pub struct Lines<'q> {
+pub struct CandidateLines<'q> {
     /// `None`: any line may.
-    escaped: Option<&'q Escaped>,
+    escaped: Option<&'q RawTextFilter>,
     bytes: &'q [u8],
     from: usize,
-    usual: Next,
-    unusual: Next,
+    usual: NextMatch,
+    unusual: NextMatch,
 }
 
-impl<'q> Lines<'q> {
-    pub(super) fn new(escaped: Option<&'q Escaped>, bytes: &'q [u8]) -> Self {
-        Self { escaped, bytes, from: 0, usual: Next::Unknown, unusual: Next::Unknown }
+impl<'q> CandidateLines<'q> {
+    pub(super) fn new(escaped: Option<&'q RawTextFilter>, bytes: &'q [u8]) -> Self {
+        Self { escaped, bytes, from: 0, usual: NextMatch::Unknown, unusual: NextMatch::Unknown }
     }
 }
 
 /// The next position of one spelling; searched again only after it was passed.
 #[derive(Clone, Copy, Debug)]
-enum Next {
+enum NextMatch {
     Unknown,
     At(usize),
     Nowhere,
 }
 
-impl Next {
-    fn renew(&mut self, from: usize, find: impl Fn(usize) -> Option<usize>) -> Option<usize> {
+impl NextMatch {
+    fn advance_to(&mut self, from: usize, find: impl Fn(usize) -> Option<usize>) -> Option<usize> {
         match *self {
             Self::At(at) if at >= from => {}
             Self::Nowhere => {}
@@ -42,7 +42,7 @@ impl Next {
     }
 }
 
-impl Iterator for Lines<'_> {
+impl Iterator for CandidateLines<'_> {
     type Item = Range<usize>;
 
     fn next(&mut self) -> Option<Range<usize>> {
@@ -53,8 +53,9 @@ impl Iterator for Lines<'_> {
         let at = match self.escaped {
             None => from,
             Some(escaped) => {
-                let usual = self.usual.renew(from, |from| escaped.usual(bytes, from));
-                let unusual = self.unusual.renew(from, |from| escaped.unusual(bytes, from));
+                let usual = self.usual.advance_to(from, |from| escaped.find_usual(bytes, from));
+                let unusual =
+                    self.unusual.advance_to(from, |from| escaped.find_escaped(bytes, from));
                 usual.into_iter().chain(unusual).min()?
             }
         };

@@ -1,4 +1,4 @@
-use super::{Detail, Query, QueryError};
+use super::{FindingDetail, Query, QueryError};
 use proptest::prelude::{Strategy, any, prop, prop_assert, proptest};
 use serde_json::json;
 
@@ -6,12 +6,12 @@ use serde_json::json;
 #[track_caller]
 fn check(words: &str, record: &serde_json::Value, expected: &str) {
     let line = record.to_string();
-    let query = Query::words(words).unwrap();
+    let query = Query::from_words(words).unwrap();
     let mut seen = String::new();
-    if query.lines(line.as_bytes()).count() == 1 {
-        query.findings(line.as_bytes(), Detail::Where, |finding| {
+    if query.candidate_lines(line.as_bytes()).count() == 1 {
+        query.find_in_line(line.as_bytes(), FindingDetail::Where, |finding| {
             let text = &finding.text[finding.range.clone()];
-            seen = format!("{} {text}", finding.text_kind.word());
+            seen = format!("{} {text}", finding.text_kind.as_str());
         });
     }
     assert_eq!(seen, expected);
@@ -89,7 +89,8 @@ fn all_words_must_occur_and_case_is_smart() {
     let record = user(&json!("A violet\nharpsichord, \"old\"\tC:\\x/y é"));
     check("HARP", &record, "");
     check("Violet", &record, "");
-    check("harpsi VIOLET", &record, "");
+    // Case is smart for a single word only.
+    check("harpsi VIOLET", &record, "prompt violet");
     check("harpsi violet", &record, "prompt violet");
     check("\"violet harpsichord\"", &record, "");
     check("\"t C\"", &record, "");
@@ -101,15 +102,15 @@ fn all_words_must_occur_and_case_is_smart() {
 }
 
 #[test]
-fn a_broken_pattern_says_where() {
-    let error = Query::regex("a(b").unwrap_err();
+fn an_invalid_pattern_names_the_position() {
+    let error = Query::from_regex("a(b").unwrap_err();
     assert_eq!(error, QueryError { message: "unclosed group".into(), span: Some(1..2) });
-    assert!(Query::words("  ").is_err());
+    assert!(Query::from_words("  ").is_err());
     // Longer than a pattern may be.
-    assert!(Query::words(&"sk".repeat(30_000)).is_err());
-    assert!(Query::words(&"word".repeat(250)).is_ok());
-    assert!(Query::regex(r"\d{4}-foo-\w+").unwrap().terms[0].escaped.is_some());
-    assert!(Query::regex(r"\w+").unwrap().terms[0].escaped.is_none());
+    assert!(Query::from_words(&"sk".repeat(30_000)).is_err());
+    assert!(Query::from_words(&"word".repeat(250)).is_ok());
+    assert!(Query::from_regex(r"\d{4}-foo-\w+").unwrap().terms[0].raw_filter.is_some());
+    assert!(Query::from_regex(r"\w+").unwrap().terms[0].raw_filter.is_none());
 }
 
 #[test]
@@ -117,7 +118,11 @@ fn glued_and_damaged_lines_are_read() {
     let one = user(&json!("harp one")).to_string();
     for line in [format!("{one}{one}"), format!("\0\0{one}"), format!("{{\"torn\":{one}")] {
         let mut count = 0;
-        Query::words("harp").unwrap().findings(line.as_bytes(), Detail::Where, |_| count += 1);
+        Query::from_words("harp").unwrap().find_in_line(
+            line.as_bytes(),
+            FindingDetail::Where,
+            |_| count += 1,
+        );
         assert_eq!(count, if line.starts_with("{\"parent") { 2 } else { 1 }, "{line}");
     }
 }
@@ -164,16 +169,16 @@ proptest! {
         let text = format!("{before}{said}{after}");
         let line = format!(r#"{{"type":"user","message":{{"content":"{}"}}}}"#, spelled(&text, &dice));
         let quoted = if needle.contains('"') { needle.clone() } else { format!("\"{needle}\"") };
-        let Ok(query) = Query::words(&quoted) else { return Ok(()) };
-        if query.find(&text).is_some() {
-            prop_assert!(query.lines(line.as_bytes()).count() == 1, "{line}");
+        let Ok(query) = Query::from_words(&quoted) else { return Ok(()) };
+        if query.find_in_text(&text).is_some() {
+            prop_assert!(query.candidate_lines(line.as_bytes()).count() == 1, "{line}");
             let mut found = 0;
-            query.findings(line.as_bytes(), Detail::Where, |_| found += 1);
+            query.find_in_line(line.as_bytes(), FindingDetail::Where, |_| found += 1);
             prop_assert!(found == 1, "{line}");
         }
         let mut whether = 0;
-        query.findings(line.as_bytes(), Detail::Whether, |_| whether += 1);
-        prop_assert!(whether == i32::from(query.find(&text).is_some()), "{line}");
+        query.find_in_line(line.as_bytes(), FindingDetail::Whether, |_| whether += 1);
+        prop_assert!(whether == i32::from(query.find_in_text(&text).is_some()), "{line}");
     }
 
     #[test]
@@ -188,32 +193,32 @@ proptest! {
             plain.clone(), format!("(?i){plain}"), format!(r".?{plain}\w*"), format!("(?:{plain}|zz)"),
             format!(r"\w*({plain})+"), format!("[a-z]?{plain}?"),
         ][shape].clone();
-        let query = Query::regex(&pattern).unwrap();
-        if query.find(&text).is_some() {
-            prop_assert!(query.lines(line.as_bytes()).count() == 1, "{pattern} {line}");
+        let query = Query::from_regex(&pattern).unwrap();
+        if query.find_in_text(&text).is_some() {
+            prop_assert!(query.candidate_lines(line.as_bytes()).count() == 1, "{pattern} {line}");
         }
     }
 
     #[test]
     fn any_bytes_never_panic(bytes: Vec<u8>) {
-        let query = Query::words("a").unwrap();
-        let _ = query.lines(&bytes).count();
-        query.findings(&bytes, Detail::Where, |_| {});
+        let query = Query::from_words("a").unwrap();
+        let _ = query.candidate_lines(&bytes).count();
+        query.find_in_line(&bytes, FindingDetail::Where, |_| {});
     }
 }
 
 #[test]
 fn long_queries_are_refused_and_the_longest_one_does_not_panic() {
     for text in ["é".repeat(1000), "k".repeat(1000), "ſ\u{212a}ß".repeat(333)] {
-        Query::words(&text).unwrap();
+        Query::from_words(&text).unwrap();
     }
     for text in ["a".repeat(60_000), "é".repeat(1001), "a ".repeat(400) + &"b".repeat(400)] {
-        assert!(Query::words(&text).is_err(), "{}", text.len());
-        assert!(Query::regex(&text.replace(' ', "x")).is_err());
+        assert!(Query::from_words(&text).is_err(), "{}", text.len());
+        assert!(Query::from_regex(&text.replace(' ', "x")).is_err());
     }
     let many: String = (0..65).map(|n| format!("w{n} ")).collect();
-    assert!(Query::words(&many).unwrap_err().message.contains("65 words"));
-    assert!(Query::words(&"again ".repeat(100)).is_ok(), "the same word counts once");
+    assert!(Query::from_words(&many).unwrap_err().message.contains("65 words"));
+    assert!(Query::from_words(&"again ".repeat(100)).is_ok(), "the same word counts once");
 }
 
 /// Were each letter of the text compared with each of the query, this would take minutes.
@@ -226,10 +231,10 @@ fn equal_letters_are_looked_for_in_linear_time() {
         let line = format!(
             r#"{{"type":"user","uuid":"x","message":{{"role":"user","content":"{text}"}}}}"#
         );
-        let query = Query::words(&query).unwrap();
+        let query = Query::from_words(&query).unwrap();
         let mut found = 0;
-        for range in query.lines(line.as_bytes()) {
-            query.findings(&line.as_bytes()[range], Detail::Where, |_| found += 1);
+        for range in query.candidate_lines(line.as_bytes()) {
+            query.find_in_line(&line.as_bytes()[range], FindingDetail::Where, |_| found += 1);
         }
         assert!(found <= 1);
     }

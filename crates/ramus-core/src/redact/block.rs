@@ -2,22 +2,22 @@
 
 use std::ops::Range;
 
-use super::rules::Class;
-use super::text::{blank, line_start, run};
+use super::rules::ByteClass;
+use super::text::{blank_length, line_start, run_length};
 
 /// The largest size of a key with all its lines.
-const LONGEST: usize = 16 * 1024;
+const MAX_KEY_BYTES: usize = 16 * 1024;
 
 /// Finds a block from `-----BEGIN … PRIVATE KEY` to its end, or to the end of what there is of it.
-pub(super) fn private_key(bytes: &[u8], at: usize, is_json: bool) -> Option<Range<usize>> {
-    let title_length = title(&bytes[at..], b"BEGIN ")?;
+pub(super) fn find_private_key(bytes: &[u8], at: usize, is_json: bool) -> Option<Range<usize>> {
+    let title_length = title_line_length(&bytes[at..], b"BEGIN ")?;
     let inside = at + title_length;
-    let limit = bytes.len().min(inside + LONGEST);
+    let limit = bytes.len().min(inside + MAX_KEY_BYTES);
     let end = memchr::memmem::find_iter(&bytes[inside..limit], b"END ").find_map(|found| {
         let dashes =
             bytes[..inside + found].iter().rev().take_while(|byte| matches!(byte, b'-' | b' '));
         let start = inside + found - dashes.count();
-        title(&bytes[start..], b"END ").map(|length| (start, start + length))
+        title_line_length(&bytes[start..], b"END ").map(|length| (start, start + length))
     });
     let whole = end.filter(|(start, end)| {
         let is_whole = !is_json || is_inside_strings(&bytes[inside..*end]);
@@ -31,10 +31,10 @@ pub(super) fn private_key(bytes: &[u8], at: usize, is_json: bool) -> Option<Rang
 }
 
 /// Finds the last lines of a key without its beginning.
-pub(super) fn private_key_tail(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
-    let length = title(&bytes[at..], b"END ")?;
+pub(super) fn find_private_key_tail(bytes: &[u8], at: usize, kept: usize) -> Option<Range<usize>> {
+    let length = title_line_length(&bytes[at..], b"END ")?;
     let (mut start, mut line_end) = (at, at);
-    while at - line_end < LONGEST {
+    while at - line_end < MAX_KEY_BYTES {
         let line = line_start(bytes, line_end, 200).max(kept);
         let text = &bytes[line..line_end];
         // Before the title itself there may be a line number.
@@ -53,12 +53,12 @@ pub(super) fn private_key_tail(bytes: &[u8], at: usize, kept: usize) -> Option<R
 }
 
 /// Finds the lines of a PuTTY key after `Private-Lines: 14`.
-pub(super) fn putty_key(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+pub(super) fn find_putty_key(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let number = bytes[at..].strip_prefix(b": ")?;
     let digits = number.iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
     let start = at + 2 + digits;
-    let start = start + blank(&bytes[start..]);
-    let limit = bytes.len().min(start + LONGEST);
+    let start = start + blank_length(&bytes[start..]);
+    let limit = bytes.len().min(start + MAX_KEY_BYTES);
     let end = start + key_lines(&bytes[start..limit]);
     holds_key(&bytes[start..end]).then_some(start..end)
 }
@@ -79,7 +79,7 @@ fn newline_before(bytes: &[u8]) -> usize {
 }
 
 /// Returns the length of a line such as `-----BEGIN RSA PRIVATE KEY-----`.
-fn title(bytes: &[u8], verb: &[u8]) -> Option<usize> {
+fn title_line_length(bytes: &[u8], verb: &[u8]) -> Option<usize> {
     let dashes = bytes.iter().take_while(|byte| **byte == b'-').count();
     let space = usize::from(bytes.get(dashes) == Some(&b' '));
     if !(4..=5).contains(&dashes) {
@@ -100,8 +100,8 @@ fn holds_key(bytes: &[u8]) -> bool {
     }
     let (mut at, mut total) = (0, 0);
     while at < bytes.len() {
-        let key = run(&bytes[at..], Class::Base64);
-        let skipped = if key > 0 { key } else { blank(&bytes[at..]) };
+        let key = run_length(&bytes[at..], ByteClass::Base64);
+        let skipped = if key > 0 { key } else { blank_length(&bytes[at..]) };
         if skipped == 0 {
             return false;
         }
@@ -112,7 +112,7 @@ fn holds_key(bytes: &[u8]) -> bool {
 }
 
 fn longest_run(bytes: &[u8]) -> usize {
-    bytes.split(|byte| !Class::Base64.has(*byte)).map(<[u8]>::len).max().unwrap_or(0)
+    bytes.split(|byte| !ByteClass::Base64.contains(*byte)).map(<[u8]>::len).max().unwrap_or(0)
 }
 
 /// Whether JSON between two positions opens and closes only strings, as in a list of lines.
@@ -137,7 +137,7 @@ fn key_lines(bytes: &[u8]) -> usize {
     loop {
         let mut next = at;
         loop {
-            let length = blank(&bytes[next..]);
+            let length = blank_length(&bytes[next..]);
             if length == 0 || next - at > 64 {
                 break;
             }
@@ -145,8 +145,8 @@ fn key_lines(bytes: &[u8]) -> usize {
         }
         // Line numbers, `+` of a patch, quotes of a program.
         let mark = bytes[next..].iter().take(12).take_while(|byte| is_line_mark(**byte)).count();
-        let key = next + mark + run(&bytes[next + mark..], Class::Base64);
-        let header = run(&bytes[next..], Class::Word);
+        let key = next + mark + run_length(&bytes[next + mark..], ByteClass::Base64);
+        let header = run_length(&bytes[next..], ByteClass::Word);
         let is_header = bytes[next + header..].starts_with(b": ") && header > 3;
         if is_header {
             let rest = bytes[next..].iter().take(120).take_while(|byte| !b"\\\n\"".contains(byte));

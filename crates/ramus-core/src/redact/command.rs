@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use super::Finding;
-use super::assignment::follows;
-use super::scan::Scanner;
-use super::text::{Quote, blank, indent, is_line_end};
-use super::value::{self, Style};
+use super::SecretFinding;
+use super::assignment::follows_word;
+use super::scan::SecretScanner;
+use super::text::{QuoteMark, blank_length, indent_length, is_line_end};
+use super::value::{self, ValueStyle};
 
 /// The value that an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
+enum OptionValue {
     /// `-u name:password`
     NameAndPassword,
     /// `-U name%password`
@@ -21,10 +21,10 @@ enum Takes {
     Attached,
 }
 
-use Takes::{Attached, NameAndPassword, NamePercentPassword, Password};
+use OptionValue::{Attached, NameAndPassword, NamePercentPassword, Password};
 
 /// Programs with the options that take a password.
-const OPTIONS: &[(&[u8], &[u8], Takes)] = &[
+const PASSWORD_OPTIONS: &[(&[u8], &[u8], OptionValue)] = &[
     (b"curl", b"-u", NameAndPassword),
     (b"curl", b"--user", NameAndPassword),
     (b"curl", b"-U", NameAndPassword),
@@ -65,20 +65,25 @@ const OPTIONS: &[(&[u8], &[u8], Takes)] = &[
 ];
 
 /// Finds the password in an option such as `-u name:password`.
-pub(super) fn flag(scanner: &Scanner<'_>, at: usize) -> Option<Finding> {
+pub(super) fn find_option_password(
+    scanner: &SecretScanner<'_>,
+    at: usize,
+) -> Option<SecretFinding> {
     let bytes = scanner.bytes;
     let is_option_start = at == 0 || matches!(bytes[at - 1], b' ' | b'\t' | b'n' | b't');
-    if !is_option_start || !OPTIONS.iter().any(|(_, option, _)| bytes[at..].starts_with(option)) {
+    if !is_option_start
+        || !PASSWORD_OPTIONS.iter().any(|(_, option, _)| bytes[at..].starts_with(option))
+    {
         return None;
     }
     let line = command_line(bytes, at);
-    let is_program = |name: &[u8]| words(line).any(|word| word == name);
-    let mut options = OPTIONS
+    let is_program = |name: &[u8]| split_words(line).any(|word| word == name);
+    let mut options = PASSWORD_OPTIONS
         .iter()
         .filter(|(name, option, _)| bytes[at..].starts_with(option) && is_program(name));
     let range =
-        options.find_map(|(_, option, takes)| password(scanner, at + option.len(), *takes))?;
-    Some(Finding { rule: "password", range, public_prefix: 0 })
+        options.find_map(|(_, option, takes)| read_password(scanner, at + option.len(), *takes))?;
+    Some(SecretFinding { rule: "password", range, public_prefix: 0 })
 }
 
 /// Returns the command at a position, up to there. A title can have several commands on one line.
@@ -97,13 +102,17 @@ fn command_line(bytes: &[u8], at: usize) -> &[u8] {
     line
 }
 
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn split_words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'-')
 }
 
-fn password(scanner: &Scanner<'_>, at: usize, takes: Takes) -> Option<Range<usize>> {
+fn read_password(
+    scanner: &SecretScanner<'_>,
+    at: usize,
+    takes: OptionValue,
+) -> Option<Range<usize>> {
     let bytes = scanner.bytes;
-    let spaces = if bytes.get(at) == Some(&b'=') { 1 } else { indent(&bytes[at..]) };
+    let spaces = if bytes.get(at) == Some(&b'=') { 1 } else { indent_length(&bytes[at..]) };
     match takes {
         Attached if spaces > 0 => return None,
         Password if spaces == 0 => return None,
@@ -129,51 +138,56 @@ fn password(scanner: &Scanner<'_>, at: usize, takes: Takes) -> Option<Range<usiz
 }
 
 /// Reads one word of a command line, quoted or not.
-fn word_at(scanner: &Scanner<'_>, at: usize) -> Option<(Range<usize>, Style)> {
+fn word_at(scanner: &SecretScanner<'_>, at: usize) -> Option<(Range<usize>, ValueStyle)> {
     let bytes = scanner.bytes;
-    if let Some(quote) = Quote::read(&bytes[at..]) {
+    if let Some(quote) = QuoteMark::read_at(&bytes[at..]) {
         if scanner.is_json() && quote.mark == b'"' && quote.slashes == 0 {
             return None;
         }
         let start = at + quote.len();
-        let length = quote.inside(&bytes[start..], scanner.is_json(), 300)?;
-        return Some((start..start + length, Style::Quoted));
+        let length = quote.quoted_length(&bytes[start..], scanner.is_json(), 300)?;
+        return Some((start..start + length, ValueStyle::Quoted));
     }
     let mut end = at;
     while end < bytes.len() && end - at < 300 {
         let rest = &bytes[end..];
-        if blank(rest) > 0 || is_line_end(rest) || b"|;<>`'\"".contains(&bytes[end]) {
+        if blank_length(rest) > 0 || is_line_end(rest) || b"|;<>`'\"".contains(&bytes[end]) {
             break;
         }
         end += 1;
     }
-    (end > at).then_some((at..end, Style::Literal))
+    (end > at).then_some((at..end, ValueStyle::Literal))
 }
 
 /// Finds what a word announces without a sign between: `IDENTIFIED BY '…'`, `login x password …`.
-pub(super) fn word(scanner: &Scanner<'_>, at: usize, end: usize) -> Option<Finding> {
+pub(super) fn find_announced_password(
+    scanner: &SecretScanner<'_>,
+    at: usize,
+    end: usize,
+) -> Option<SecretFinding> {
     let bytes = scanner.bytes;
     let name = &bytes[at..end];
     let is = |word: &[u8]| name.eq_ignore_ascii_case(word);
-    let finding = |rule, range| Some(Finding { rule, range, public_prefix: 0 });
-    let spaces = indent(&bytes[end..]);
+    let finding = |rule, range| Some(SecretFinding { rule, range, public_prefix: 0 });
+    let spaces = indent_length(&bytes[end..]);
     let next = end + spaces;
     let is_auth = [&b"auth"[..], b"HTTPBasicAuth", b"BasicAuth", b"basicAuth"].contains(&name);
-    if is_auth && let Some(range) = pair(scanner, end) {
+    if is_auth && let Some(range) = find_auth_pair(scanner, end) {
         return finding("password", range);
     }
     if is(b"Private-Lines") {
-        return super::block::putty_key(bytes, end).and_then(|range| finding("private-key", range));
+        return super::block::find_putty_key(bytes, end)
+            .and_then(|range| finding("private-key", range));
     }
     if spaces == 0 {
-        return if is(b"pass") && follows(bytes, at, 12, b"-pass") {
-            openssl(scanner, end)
+        return if is(b"pass") && follows_word(bytes, at, 12, b"-pass") {
+            find_openssl_password(scanner, end)
         } else {
             None
         };
     }
     if is(b"bearer") || is(b"basic") {
-        return super::shape::scheme(bytes, next, is(b"basic"))
+        return super::shape::find_credentials(bytes, next, is(b"basic"))
             .and_then(|range| finding("curl-auth-header", range));
     }
     if is(b"ConvertTo-SecureString") {
@@ -183,49 +197,49 @@ pub(super) fn word(scanner: &Scanner<'_>, at: usize, end: usize) -> Option<Findi
         return if is_secret { finding("password", range) } else { None };
     }
     if is(b"echo") || is(b"printf") {
-        return piped(scanner, next).and_then(|range| finding("password", range));
+        return find_piped_password(scanner, next).and_then(|range| finding("password", range));
     }
     let is_password = is(b"password") || is(b"passwd");
-    let is_sql = is(b"by") && follows(bytes, at, 60, b"identified") || is_password;
-    if is_sql && matches!(Quote::read(&bytes[next..]), Some(Quote { mark: b'\'', .. })) {
+    let is_sql = is(b"by") && follows_word(bytes, at, 60, b"identified") || is_password;
+    if is_sql && matches!(QuoteMark::read_at(&bytes[next..]), Some(QuoteMark { mark: b'\'', .. })) {
         let (range, style) = word_at(scanner, next)?;
         let is_secret = value::is_password(&bytes[range.clone()], style);
         return if is_secret { finding("password", range) } else { None };
     }
-    if is_password && follows(bytes, at, 120, b"login ") {
+    if is_password && follows_word(bytes, at, 120, b"login ") {
         let (range, style) = word_at(scanner, next)?;
         let is_secret = value::is_password(&bytes[range.clone()], style);
         return if is_secret { finding("password", range) } else { None };
     }
     // `ENV DB_PASSWORD value` in a Dockerfile.
-    if follows(bytes, at, 4, b"ENV ") && super::name::announced(name).is_some() {
+    if follows_word(bytes, at, 4, b"ENV ") && super::name::announced_by(name).is_some() {
         let (range, style) = word_at(scanner, next)?;
         let text = &bytes[range.clone()];
         let is_secret = !text.starts_with(b"=") && value::is_password(text, style);
         return if is_secret { finding("password", range) } else { None };
     }
     if is_password || is(b"passphrase") {
-        return spoken(scanner, next).and_then(|range| finding("password", range));
+        return find_spoken_password(scanner, next).and_then(|range| finding("password", range));
     }
     None
 }
 
 /// Finds the password of `auth=("name", "password")`.
-fn pair(scanner: &Scanner<'_>, end: usize) -> Option<Range<usize>> {
+fn find_auth_pair(scanner: &SecretScanner<'_>, end: usize) -> Option<Range<usize>> {
     let bytes = scanner.bytes;
     let equals = usize::from(bytes.get(end) == Some(&b'='));
     let inside = bytes.get(end + equals..)?.strip_prefix(b"(")?;
     let at = bytes.len() - inside.len();
-    let quote = Quote::read(inside)?;
+    let quote = QuoteMark::read_at(inside)?;
     let (name, _) = word_at(scanner, at)?;
     let comma = bytes.get(name.end + quote.len()..)?.strip_prefix(b",")?;
-    let (range, style) = word_at(scanner, bytes.len() - comma.len() + indent(comma))?;
-    let is_quoted = style == Style::Quoted;
+    let (range, style) = word_at(scanner, bytes.len() - comma.len() + indent_length(comma))?;
+    let is_quoted = style == ValueStyle::Quoted;
     (is_quoted && value::is_password(&bytes[range.clone()], style)).then_some(range)
 }
 
 /// Finds the password of a sentence such as `the password is …`.
-fn spoken(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
+fn find_spoken_password(scanner: &SecretScanner<'_>, at: usize) -> Option<Range<usize>> {
     let bytes = scanner.bytes;
     let verb = [&b"is "[..], b"was ", b"will be ", b"to "];
     let verb = verb.iter().find(|verb| bytes[at..].starts_with(verb))?;
@@ -236,26 +250,29 @@ fn spoken(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
     let has_letter = text.iter().any(u8::is_ascii_alphabetic);
     let is_mixed = text.iter().any(|byte| byte.is_ascii_digit() || b"!@#$%^&*".contains(byte));
     let is_secret =
-        text.len() >= 6 && has_letter && is_mixed && value::is_password(text, Style::Quoted);
+        text.len() >= 6 && has_letter && is_mixed && value::is_password(text, ValueStyle::Quoted);
     is_secret.then_some(range.start..range.start + text.len())
 }
 
 /// Finds the password of `openssl … -passin pass:…`.
-fn openssl(scanner: &Scanner<'_>, end: usize) -> Option<Finding> {
+fn find_openssl_password(scanner: &SecretScanner<'_>, end: usize) -> Option<SecretFinding> {
     let at = (scanner.bytes.get(end) == Some(&b':')).then_some(end + 1)?;
     let (range, style) = word_at(scanner, at)?;
     let is_secret = value::is_password(&scanner.bytes[range.clone()], style);
-    is_secret.then_some(Finding { rule: "password", range, public_prefix: 0 })
+    is_secret.then_some(SecretFinding { rule: "password", range, public_prefix: 0 })
 }
 
 /// Finds the password of `echo … | sudo -S` and of the like.
-fn piped(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
+fn find_piped_password(scanner: &SecretScanner<'_>, at: usize) -> Option<Range<usize>> {
     let bytes = scanner.bytes;
     let options = if bytes[at..].starts_with(b"-n ") { 3 } else { 0 };
     let (range, style) = word_at(scanner, at + options)?;
-    let quote =
-        if style == Style::Quoted { super::text::slashes(&bytes[range.end..]) + 1 } else { 0 };
-    let pipe = range.end + quote + indent(bytes.get(range.end + quote..)?);
+    let quote = if style == ValueStyle::Quoted {
+        super::text::count_slashes(&bytes[range.end..]) + 1
+    } else {
+        0
+    };
+    let pipe = range.end + quote + indent_length(bytes.get(range.end + quote..)?);
     let after = bytes.get(pipe..)?.strip_prefix(b"|")?;
     let after = &after[..after.len().min(160)];
     let after = &after[..memchr::memchr2(b'|', b'\n', after).unwrap_or(after.len())];
@@ -271,7 +288,7 @@ fn piped(scanner: &Scanner<'_>, at: usize) -> Option<Range<usize>> {
 }
 
 /// Finds the password in a line of `.pgpass`: `host:5432:database:user:password`.
-pub(super) fn pgpass(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+pub(super) fn find_pgpass_password(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = &bytes[at + 1..];
     let port = rest.iter().take(5).take_while(|byte| byte.is_ascii_digit()).count();
     let is_port = rest.starts_with(b"543") && port == 4
@@ -299,11 +316,11 @@ pub(super) fn pgpass(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let mut end = start;
     while end < bytes.len()
         && end - start < 200
-        && blank(&bytes[end..]) == 0
+        && blank_length(&bytes[end..]) == 0
         && !is_line_end(&bytes[end..])
     {
         end += 1;
     }
-    let is_secret = value::is_password(&bytes[start..end], Style::Literal);
+    let is_secret = value::is_password(&bytes[start..end], ValueStyle::Literal);
     (is_secret && is_line_end(&bytes[end..])).then_some(start..end)
 }

@@ -2,7 +2,7 @@
 
 /// What a name announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Announced {
+pub(super) enum AnnouncedSecret {
     /// Any value that a person could have chosen.
     Password,
     /// Mostly random values, but phrases too.
@@ -127,11 +127,11 @@ const PUBLIC_KEYS: [&str; 20] = [
 ];
 
 /// Returns what a name announces. The name may be several words separated by spaces.
-pub(super) fn announced(name: &[u8]) -> Option<Announced> {
-    if !HINTS.iter().any(|hint| contains(name, hint)) {
+pub(super) fn announced_by(name: &[u8]) -> Option<AnnouncedSecret> {
+    if !HINTS.iter().any(|hint| contains_ignore_case(name, hint)) {
         return None;
     }
-    let mut words = split(name);
+    let mut words = split_name(name);
     while words.len() > 1 && words.last().is_some_and(|word| is_suffix(word)) {
         words.pop();
     }
@@ -139,20 +139,20 @@ pub(super) fn announced(name: &[u8]) -> Option<Announced> {
     let before = words.last().map_or("", String::as_str);
     let ends = |list: &[&str]| list.iter().any(|word| last.ends_with(word));
     if last == "authorization" || last == "authorisation" {
-        return Some(Announced::Authorization);
+        return Some(AnnouncedSecret::Authorization);
     }
     if last == "cookie" {
-        return Some(Announced::Cookie);
+        return Some(AnnouncedSecret::Cookie);
     }
     if is_password(&last) {
-        return Some(Announced::Password);
+        return Some(AnnouncedSecret::Password);
     }
     if ends(&SECRETS) || last == "phrase" && before == "seed" {
-        return Some(Announced::Secret);
+        return Some(AnnouncedSecret::Secret);
     }
     // `max_tokens` and `next_token` differ in their values.
     if TOKENS.contains(&last.as_str()) || ends(&["token", "apikey"]) {
-        return Some(Announced::Token);
+        return Some(AnnouncedSecret::Token);
     }
     if last.ends_with("key") {
         let owner = last.strip_suffix("key").filter(|owner| !owner.is_empty()).unwrap_or(before);
@@ -160,11 +160,11 @@ pub(super) fn announced(name: &[u8]) -> Option<Announced> {
         let is_public = PUBLIC_KEYS.contains(&owner) || words.iter().any(|word| word == "public");
         return match (is_public, any(&SECRET_KEYS)) {
             (true, _) => None,
-            (false, true) => Some(Announced::Token),
-            (false, false) => Some(Announced::Key),
+            (false, true) => Some(AnnouncedSecret::Token),
+            (false, false) => Some(AnnouncedSecret::Key),
         };
     }
-    (last == "auth" || last == "sig").then_some(Announced::Key)
+    (last == "auth" || last == "sig").then_some(AnnouncedSecret::Key)
 }
 
 /// Whether the name looks like one from an environment or a properties file.
@@ -186,7 +186,7 @@ fn is_property(name: &[u8]) -> bool {
 pub(super) fn is_name_itself(value: &[u8]) -> bool {
     [&b"pass"[..], b"pwd", b"secret", b"token", b"key", b"cred", b"auth"]
         .iter()
-        .any(|word| contains(value, word))
+        .any(|word| contains_ignore_case(value, word))
 }
 
 fn is_password(word: &str) -> bool {
@@ -202,12 +202,12 @@ fn is_suffix(word: &str) -> bool {
 }
 
 /// Whether a text contains a word, in capitals or not.
-pub(super) fn contains(text: &[u8], word: &[u8]) -> bool {
+pub(super) fn contains_ignore_case(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
 }
 
 /// Splits a name into words in lower case: at `_`, `-`, `.`, spaces, digits and at capitals.
-fn split(name: &[u8]) -> Vec<String> {
+fn split_name(name: &[u8]) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     for (at, byte) in name.iter().enumerate() {

@@ -2,12 +2,12 @@
 
 use std::cell::Cell;
 
-use super::rules::Class;
-use super::text::is_start;
-use super::{EMAIL, Encoding, Finding, HOME, assignment, block, command, shape};
+use super::rules::ByteClass;
+use super::text::is_word_start;
+use super::{EMAIL, Encoding, HOME, SecretFinding, assignment, block, command, shape};
 
 /// Yields what is found in bytes, from left to right and without overlaps.
-pub(super) struct Scanner<'a> {
+pub(super) struct SecretScanner<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) encoding: Encoding,
     at: usize,
@@ -30,7 +30,7 @@ pub(super) struct BareValue {
     pub(super) ends: &'static [u8],
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> SecretScanner<'a> {
     pub(super) fn new(bytes: &'a [u8], encoding: Encoding) -> Self {
         Self {
             bytes,
@@ -48,38 +48,41 @@ impl<'a> Scanner<'a> {
     }
 
     /// Finds what the byte at a position can begin.
-    fn find_at(&mut self, at: usize) -> Option<Finding> {
+    fn find_at(&mut self, at: usize) -> Option<SecretFinding> {
         let (bytes, kept) = (self.bytes, self.kept);
-        let plain = |rule, range| Finding { rule, range, public_prefix: 0 };
+        let plain = |rule, range| SecretFinding { rule, range, public_prefix: 0 };
         match bytes[at] {
-            b'@' => shape::email(bytes, at, kept).map(|range| plain(EMAIL, range)),
-            b':' => shape::url_password(bytes, at)
+            b'@' => shape::find_email(bytes, at, kept).map(|range| plain(EMAIL, range)),
+            b':' => shape::find_url_password(bytes, at)
                 .map(|range| plain("password-in-url", range))
                 .or_else(|| {
-                    let token = shape::telegram(bytes, at, kept);
+                    let token = shape::find_telegram_token(bytes, at, kept);
                     token.map(|range| plain("telegram-bot-api-token", range))
                 })
-                .or_else(|| command::pgpass(bytes, at).map(|range| plain("password", range))),
-            b'~' => {
-                shape::azure(bytes, at, kept).map(|range| plain("azure-ad-client-secret", range))
-            }
-            b'.' => shape::terraform(bytes, at, kept)
+                .or_else(|| {
+                    command::find_pgpass_password(bytes, at).map(|range| plain("password", range))
+                }),
+            b'~' => shape::find_azure_secret(bytes, at, kept)
+                .map(|range| plain("azure-ad-client-secret", range)),
+            b'.' => shape::find_terraform_token(bytes, at, kept)
                 .map(|range| plain("hashicorp-tf-api-token", range))
                 .or_else(|| {
-                    let token = shape::discord(bytes, at, kept);
+                    let token = shape::find_discord_token(bytes, at, kept);
                     token.map(|range| plain("discord-bot-token", range))
                 }),
-            b'/' | b'\\' => shape::home(bytes, at).map(|range| plain(HOME, range)),
-            b'-' => block::private_key(bytes, at, self.is_json())
-                .or_else(|| block::private_key_tail(bytes, at, kept))
+            b'/' | b'\\' => shape::find_home_dir(bytes, at).map(|range| plain(HOME, range)),
+            b'-' => block::find_private_key(bytes, at, self.is_json())
+                .or_else(|| block::find_private_key_tail(bytes, at, kept))
                 .map(|range| plain("private-key", range))
-                .or_else(|| command::flag(self, at)),
-            byte if (byte.is_ascii_alphanumeric() || byte == b'_') && is_start(bytes, at) => {
-                shape::token(bytes, at).or_else(|| {
+                .or_else(|| command::find_option_password(self, at)),
+            byte if (byte.is_ascii_alphanumeric() || byte == b'_') && is_word_start(bytes, at) => {
+                shape::find_token(bytes, at).or_else(|| {
                     let is_part = at > kept
                         && matches!(bytes[at - 1], b'.' | b'-')
-                        && at.checked_sub(2).is_some_and(|at| Class::Alphanumeric.has(bytes[at]));
-                    if is_part { None } else { assignment::find(self, at) }
+                        && at
+                            .checked_sub(2)
+                            .is_some_and(|at| ByteClass::Alphanumeric.contains(bytes[at]));
+                    if is_part { None } else { assignment::find_assignment(self, at) }
                 })
             }
             _ => None,
@@ -87,10 +90,10 @@ impl<'a> Scanner<'a> {
     }
 }
 
-impl Iterator for Scanner<'_> {
-    type Item = Finding;
+impl Iterator for SecretScanner<'_> {
+    type Item = SecretFinding;
 
-    fn next(&mut self) -> Option<Finding> {
+    fn next(&mut self) -> Option<SecretFinding> {
         while self.at < self.bytes.len() {
             match self.find_at(self.at) {
                 Some(finding) if finding.range.start >= self.kept && !finding.range.is_empty() => {

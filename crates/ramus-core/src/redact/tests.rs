@@ -1,13 +1,13 @@
 use std::borrow::Cow;
 
-use super::{Encoding, Found, each_secret, mask, redact, redact_text};
+use super::{Encoding, RedactionCounts, each_secret, mask_secret, redact_line, redact_text};
 
 #[track_caller]
 fn check(text: &str, expected: &str) {
-    let mut found = Found::default();
+    let mut found = RedactionCounts::default();
     assert_eq!(redact_text(text, &mut found), expected);
     assert_eq!(found.is_empty(), text == expected);
-    assert_eq!(redact_text(expected, &mut Found::default()), expected, "again");
+    assert_eq!(redact_text(expected, &mut RedactionCounts::default()), expected, "again");
 }
 
 #[test]
@@ -101,14 +101,14 @@ fn ordinary_text_stays() {
 #[track_caller]
 fn check_gone(text: &str, secret: &str) {
     assert!(text.contains(secret), "{secret} in {text}");
-    let redacted = redact_text(text, &mut Found::default());
+    let redacted = redact_text(text, &mut RedactionCounts::default());
     assert!(!redacted.contains(secret), "{redacted}");
     let once = serde_json::json!({"type": "user", "message": {"content": text}, "uuid": "a"});
     let twice = serde_json::json!({"content": [{"type": "text", "text": once.to_string()}]});
     let json_secret = serde_json::to_string(secret).unwrap();
     for value in [once, twice] {
         let line = value.to_string();
-        let redacted = redact(Cow::Borrowed(line.as_bytes()), &mut Found::default());
+        let redacted = redact_line(Cow::Borrowed(line.as_bytes()), &mut RedactionCounts::default());
         let redacted = String::from_utf8(redacted.into_owned()).unwrap();
         assert!(!redacted.contains(json_secret.trim_matches('"')), "{redacted}");
         let parsed: serde_json::Value = serde_json::from_str(&redacted).unwrap();
@@ -121,7 +121,7 @@ fn check_gone(text: &str, secret: &str) {
 fn check_kept(text: &str) {
     check(text, text);
     let line = serde_json::json!({"content": text}).to_string();
-    let redacted = redact(Cow::Borrowed(line.as_bytes()), &mut Found::default());
+    let redacted = redact_line(Cow::Borrowed(line.as_bytes()), &mut RedactionCounts::default());
     assert_eq!(String::from_utf8_lossy(&redacted), line);
 }
 
@@ -403,14 +403,16 @@ fn private_keys_go_line_by_line() {
     // One string of a list for each line.
     let list = serde_json::json!({"lines": whole.lines().collect::<Vec<_>>(), "next": [1]});
     let list = list.to_string();
-    let redacted = redact(Cow::Borrowed(list.as_bytes()), &mut Found::default()).into_owned();
+    let redacted =
+        redact_line(Cow::Borrowed(list.as_bytes()), &mut RedactionCounts::default()).into_owned();
     assert!(!String::from_utf8_lossy(&redacted).contains(&line(3)));
     let parsed: serde_json::Value = serde_json::from_slice(&redacted).unwrap();
     assert_eq!(parsed["next"], serde_json::json!([1]));
     // The end of another block, far below in another field, is not the end of this one.
     let far = serde_json::json!({"a": lines[..4].join("\n"), "b": {"c": lines[4..].join("\n")}});
     let far = far.to_string();
-    let redacted = redact(Cow::Borrowed(far.as_bytes()), &mut Found::default()).into_owned();
+    let redacted =
+        redact_line(Cow::Borrowed(far.as_bytes()), &mut RedactionCounts::default()).into_owned();
     let parsed: serde_json::Value = serde_json::from_slice(&redacted).unwrap();
     assert!(parsed["b"]["c"].is_string());
     assert!(!parsed.to_string().contains(&line(2)), "{parsed}");
@@ -420,7 +422,8 @@ fn private_keys_go_line_by_line() {
 fn escaped_letters_hide_nothing() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let line = format!(r#"{{"a":"\u0067{}","b":"caf\u00e9 \u0022","c":"\\u0067"}}"#, &token[1..]);
-    let redacted = redact(Cow::Borrowed(line.as_bytes()), &mut Found::default()).into_owned();
+    let redacted =
+        redact_line(Cow::Borrowed(line.as_bytes()), &mut RedactionCounts::default()).into_owned();
     let expected = r#"{"a":"[redacted:github-pat]","b":"caf\u00e9 \u0022","c":"\\u0067"}"#;
     assert_eq!(String::from_utf8_lossy(&redacted), expected);
 }
@@ -431,7 +434,7 @@ fn a_mask_shows_no_part_of_the_secret() {
     let line = format!(r#"{{"a":"{token}","password":"hunter22","mail":"a@b.org"}}"#);
     let mut masks = Vec::new();
     each_secret(line.as_bytes(), Encoding::JsonLine, |finding, secret| {
-        masks.push((finding.rule, mask(finding, secret)));
+        masks.push((finding.rule, mask_secret(finding, secret)));
     });
     let expected = [("github-pat", "ghp_… (40 characters)"), ("password", "… (8 characters)")];
     assert_eq!(masks, expected.map(|(rule, mask)| (rule, mask.to_owned())));

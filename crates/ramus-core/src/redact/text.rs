@@ -1,19 +1,19 @@
 //! Finds where words, lines and strings begin and end, in text that may be escaped several times.
 
-use super::rules::Class;
+use super::rules::ByteClass;
 
 /// Returns how many bytes from the start belong to a class.
-pub(super) fn run(bytes: &[u8], class: Class) -> usize {
-    bytes.iter().take_while(|byte| class.has(**byte)).count()
+pub(super) fn run_length(bytes: &[u8], class: ByteClass) -> usize {
+    bytes.iter().take_while(|byte| class.contains(**byte)).count()
 }
 
-/// Like [`run`], but looks at no more than `most` bytes.
-pub(super) fn run_within(bytes: &[u8], class: Class, most: usize) -> usize {
-    run(&bytes[..bytes.len().min(most)], class)
+/// Like [`run_length`], but looks at no more than `most` bytes.
+pub(super) fn run_within(bytes: &[u8], class: ByteClass, most: usize) -> usize {
+    run_length(&bytes[..bytes.len().min(most)], class)
 }
 
 /// Whether a word may begin here; the letter of an escape such as `\n` belongs to no word.
-pub(super) fn is_start(bytes: &[u8], at: usize) -> bool {
+pub(super) fn is_word_start(bytes: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
     if is_escape_letter(bytes, at) {
         return false;
@@ -28,16 +28,16 @@ fn is_escape_letter(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Returns the number of backslashes at the start.
-pub(super) fn slashes(bytes: &[u8]) -> usize {
+pub(super) fn count_slashes(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| **byte == b'\\').count()
 }
 
 /// Returns the length of a line end, a tab or a space at the start, escaped or not. 0: there is none.
-pub(super) fn blank(bytes: &[u8]) -> usize {
+pub(super) fn blank_length(bytes: &[u8]) -> usize {
     match bytes.first() {
         Some(b' ' | b'\t' | b'\n' | b'\r') => 1,
         Some(b'\\') => {
-            let slashes = slashes(bytes);
+            let slashes = count_slashes(bytes);
             match bytes.get(slashes) {
                 Some(b'n' | b'r' | b't') => slashes + 1,
                 _ => 0,
@@ -47,14 +47,14 @@ pub(super) fn blank(bytes: &[u8]) -> usize {
     }
 }
 
-/// Returns the length of spaces and tabs at the start; at most 40 bytes are looked at.
-pub(super) fn indent(bytes: &[u8]) -> usize {
+/// Returns the length of spaces and tabs at the start; examines at most 40 bytes.
+pub(super) fn indent_length(bytes: &[u8]) -> usize {
     let mut at = 0;
     while at < 40 {
         match bytes.get(at) {
             Some(b' ' | b'\t') => at += 1,
             Some(b'\\') => {
-                let slashes = slashes(&bytes[at..]);
+                let slashes = count_slashes(&bytes[at..]);
                 match bytes.get(at + slashes) {
                     Some(b't') => at += slashes + 1,
                     _ => break,
@@ -71,7 +71,7 @@ pub(super) fn is_line_end(bytes: &[u8]) -> bool {
     match bytes.first() {
         None | Some(b'\n' | b'\r' | b'"') => true,
         Some(b'\\') => {
-            matches!(bytes.get(slashes(bytes)), None | Some(b'n' | b'r' | b'"'))
+            matches!(bytes.get(count_slashes(bytes)), None | Some(b'n' | b'r' | b'"'))
         }
         _ => false,
     }
@@ -79,15 +79,15 @@ pub(super) fn is_line_end(bytes: &[u8]) -> bool {
 
 /// A quote character with the backslashes before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Quote {
+pub(super) struct QuoteMark {
     pub(super) slashes: usize,
     pub(super) mark: u8,
 }
 
-impl Quote {
+impl QuoteMark {
     /// Reads a quote at the start.
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let slashes = slashes(bytes);
+    pub(super) fn read_at(bytes: &[u8]) -> Option<Self> {
+        let slashes = count_slashes(bytes);
         let mark = *bytes.get(slashes)?;
         matches!(mark, b'"' | b'\'' | b'`').then_some(Self { slashes, mark })
     }
@@ -100,10 +100,10 @@ impl Quote {
     ///
     /// A string that contains the quoted text may end first; then that is the end. `None`: the line
     /// or `most` bytes end before.
-    pub(super) fn inside(self, bytes: &[u8], is_json: bool, most: usize) -> Option<usize> {
+    pub(super) fn quoted_length(self, bytes: &[u8], is_json: bool, most: usize) -> Option<usize> {
         let mut at = 0;
         while at <= most {
-            let slashes = slashes(&bytes[at..]);
+            let slashes = count_slashes(&bytes[at..]);
             let byte = *bytes.get(at + slashes)?;
             if byte == self.mark && slashes == self.slashes {
                 return Some(at);

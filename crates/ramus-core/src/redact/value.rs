@@ -1,10 +1,10 @@
 //! Decides whether a value is a secret or only a placeholder.
 
-use super::name::{contains, is_name_itself};
+use super::name::{contains_ignore_case, is_name_itself};
 
 /// How a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum ValueStyle {
     Quoted,
     /// Without quotes, where variables need a sign: `DB_PASSWORD=…` in a shell.
     Literal,
@@ -13,38 +13,38 @@ pub(super) enum Style {
 }
 
 /// Whether a value can be a password that a person chose.
-pub(super) fn is_password(value: &[u8], style: Style) -> bool {
+pub(super) fn is_password(value: &[u8], style: ValueStyle) -> bool {
     if !(4..=200).contains(&value.len()) || is_placeholder(value) || is_reference(value) {
         return false;
     }
-    if style == Style::Bare && is_code(value) {
+    if style == ValueStyle::Bare && is_code(value) {
         return false;
     }
     if value.contains(&b' ') {
-        return style == Style::Quoted && is_passphrase(value);
+        return style == ValueStyle::Quoted && is_passphrase(value);
     }
     let is_letters = value.iter().all(u8::is_ascii_alphabetic);
     let has_digit = value.iter().any(u8::is_ascii_digit);
     let is_identifier = value.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     match style {
-        Style::Quoted | Style::Literal => {
+        ValueStyle::Quoted | ValueStyle::Literal => {
             if is_letters && (is_label(value) || is_name_itself(value)) {
                 return false;
             }
             let is_constant = value.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_');
-            if style == Style::Literal && is_constant && value.contains(&b'_') {
+            if style == ValueStyle::Literal && is_constant && value.contains(&b'_') {
                 return false;
             }
             has_digit || !is_words(value) || !(is_name_itself(value) || value.contains(&b'.'))
         }
-        Style::Bare if is_identifier && !has_digit => false,
-        Style::Bare if is_identifier => {
+        ValueStyle::Bare if is_identifier && !has_digit => false,
+        ValueStyle::Bare if is_identifier => {
             let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
             // `password=password2` names a variable; `password=hunter2secretX` does not.
             let is_numbered = digits == 1 && value.last().is_some_and(u8::is_ascii_digit);
             digits < value.len() && !(is_numbered && is_name_itself(value)) || digits >= 6
         }
-        Style::Bare => has_digit || value.len() >= 6 && !is_words(value) && !is_code(value),
+        ValueStyle::Bare => has_digit || value.len() >= 6 && !is_words(value) && !is_code(value),
     }
 }
 
@@ -90,7 +90,11 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         b'$' => is_shell_variable(rest) || is_password_hash(value),
         _ => false,
     };
-    if is_variable || contains(value, b"${") || contains(value, b"{{") || contains(value, b"$(") {
+    if is_variable
+        || contains_ignore_case(value, b"${")
+        || contains_ignore_case(value, b"{{")
+        || contains_ignore_case(value, b"$(")
+    {
         return true;
     }
     let mut distinct = value.to_ascii_lowercase();
@@ -129,15 +133,15 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         "…".as_bytes(),
         "••".as_bytes(),
     ];
-    if PARTS.iter().any(|part| contains(value, part)) {
+    if PARTS.iter().any(|part| contains_ignore_case(value, part)) {
         return true;
     }
     let lower = value.to_ascii_lowercase();
-    WORDS.iter().any(|word| word.as_bytes() == lower)
+    PLACEHOLDER_WORDS.iter().any(|word| word.as_bytes() == lower)
 }
 
 /// Placeholder words.
-const WORDS: [&str; 78] = [
+const PLACEHOLDER_WORDS: [&str; 78] = [
     "null",
     "none",
     "nil",

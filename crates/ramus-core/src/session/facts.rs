@@ -7,19 +7,19 @@ use bitcode::{Decode, Encode};
 
 use crate::body::json;
 use crate::envelope::Envelope;
-use crate::name::Name;
-use crate::record::{Kind, Record, Voice};
+use crate::ids::RecordUuid;
+use crate::record::{Record, RecordKind, RecordRole};
 use crate::time::Time;
 
 /// The most session ids that are kept of one file; copies of copies have a handful.
-const MOST_IDS: usize = 64;
+const MAX_SESSION_IDS: usize = 64;
 
 /// Facts about a whole file, collected from its records.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub struct Facts {
+pub struct SessionFacts {
     pub bytes: u64,
     /// The newest client version in any record.
-    pub version: Option<Version>,
+    pub version: Option<ClientVersion>,
     /// The first working directory.
     pub cwd: Option<Box<str>>,
     pub git_branch: Option<Box<str>>,
@@ -34,7 +34,7 @@ pub struct Facts {
     pub started: Option<Time>,
     pub last_active: Option<Time>,
     /// The uuids of the compaction boundaries.
-    pub compactions: Vec<Name>,
+    pub compactions: Vec<RecordUuid>,
     pub sidechain_records: u32,
     /// Thinking blocks, and those whose text is withheld (R17).
     pub thinking: u32,
@@ -47,12 +47,12 @@ pub struct Facts {
 
 /// A client version as written, ordered by its numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct Version {
+pub struct ClientVersion {
     pub numbers: (u32, u32, u32),
     pub text: Box<str>,
 }
 
-impl Version {
+impl ClientVersion {
     /// Reads `2.1.120` and the like; `None` when it does not begin with a number.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split(['.', '-', '+']).map(|part| part.parse::<u32>().ok());
@@ -63,23 +63,23 @@ impl Version {
     }
 }
 
-impl PartialOrd for Version {
+impl PartialOrd for ClientVersion {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Version {
+impl Ord for ClientVersion {
     fn cmp(&self, other: &Self) -> Ordering {
         self.numbers.cmp(&other.numbers).then_with(|| self.text.cmp(&other.text))
     }
 }
 
-impl Facts {
-    pub(super) fn take(&mut self, found: &Envelope<'_>, record: &Record) {
+impl SessionFacts {
+    pub(super) fn add_record(&mut self, found: &Envelope<'_>, record: &Record) {
         if let Some(text) = found.version
             && self.version.as_ref().is_none_or(|newest| newest.text.as_bytes() != text)
-            && let Some(version) = Version::parse(&json::unescape(text))
+            && let Some(version) = ClientVersion::parse(&json::unescape(text))
             && self.version.as_ref().is_none_or(|newest| version > *newest)
         {
             self.version = Some(version);
@@ -88,13 +88,13 @@ impl Facts {
             && self.session_ids.last().is_none_or(|last| last.as_bytes() != id)
         {
             let id: Box<str> = json::unescape(id).into();
-            if self.session_ids.len() < MOST_IDS && !self.session_ids.contains(&id) {
+            if self.session_ids.len() < MAX_SESSION_IDS && !self.session_ids.contains(&id) {
                 self.session_ids.push(id);
             }
         }
-        fill(&mut self.cwd, found.cwd);
-        fill(&mut self.git_branch, found.git_branch);
-        fill(&mut self.agent, found.agent_id);
+        fill_once(&mut self.cwd, found.cwd);
+        fill_once(&mut self.git_branch, found.git_branch);
+        fill_once(&mut self.agent, found.agent_id);
         match found.forked_from.filter(|(session, _)| !session.is_empty()) {
             Some((session, message)) => {
                 self.forked_from =
@@ -107,10 +107,10 @@ impl Facts {
             self.started = Some(self.started.map_or(time, |first| first.min(time)));
             self.last_active = Some(self.last_active.map_or(time, |last| last.max(time)));
         }
-        if record.voice == Voice::Boundary {
-            self.compactions.extend(record.name);
+        if record.role == RecordRole::CompactBoundary {
+            self.compactions.extend(record.uuid);
         }
-        if record.kind == Kind::System && !record.recovered {
+        if record.kind == RecordKind::System && !record.recovered {
             let subtype = json::unescape(found.subtype.unwrap_or_default());
             match self.system.get_mut(&*subtype) {
                 Some(count) => *count += 1,
@@ -125,10 +125,10 @@ impl Facts {
     }
 }
 
-impl Facts {
+impl SessionFacts {
     fn add_merged(&mut self, session: &[u8]) {
         let is_known = self.merged_from.iter().any(|known| known.as_bytes() == session);
-        if !session.is_empty() && !is_known && self.merged_from.len() < MOST_IDS {
+        if !session.is_empty() && !is_known && self.merged_from.len() < MAX_SESSION_IDS {
             let session: Box<str> = json::unescape(session).into();
             if !self.merged_from.contains(&session) {
                 self.merged_from.push(session);
@@ -137,7 +137,7 @@ impl Facts {
     }
 }
 
-fn fill(slot: &mut Option<Box<str>>, raw: Option<&[u8]>) {
+fn fill_once(slot: &mut Option<Box<str>>, raw: Option<&[u8]>) {
     if slot.is_none()
         && let Some(raw) = raw.filter(|raw| !raw.is_empty())
     {

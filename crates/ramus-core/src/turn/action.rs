@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::Call;
-use crate::body::{Question, Replacement, Todo, TodoStatus};
+use super::ToolCall;
+use crate::body::{Replacement, Todo, TodoStatus, UserQuestion};
 
 /// What a tool call does.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action<'a> {
+pub enum ToolAction<'a> {
     Run {
         command: &'a str,
         /// The purpose, in the model's words.
@@ -28,12 +28,12 @@ pub enum Action<'a> {
     /// Looks for text in files.
     Grep {
         pattern: &'a str,
-        place: Option<&'a str>,
+        scope: Option<&'a str>,
     },
     /// Finds files by name.
     Glob {
         pattern: &'a str,
-        place: Option<&'a str>,
+        scope: Option<&'a str>,
     },
     /// Starts a sub-agent.
     Delegate {
@@ -49,7 +49,7 @@ pub enum Action<'a> {
     Search {
         query: &'a str,
     },
-    Ask(Vec<Question>),
+    Ask(Vec<UserQuestion>),
     Plan(&'a str),
     Skill {
         name: &'a str,
@@ -66,7 +66,7 @@ pub enum Action<'a> {
         status: Option<&'a str>,
     },
     /// Sends a message to another agent.
-    Tell {
+    SendMessage {
         to: &'a str,
         summary: Option<&'a str>,
         message: &'a str,
@@ -75,57 +75,62 @@ pub enum Action<'a> {
     Other(Vec<(&'a str, &'a Value)>),
 }
 
-impl Call {
+impl ToolCall {
     /// Interprets the call.
-    pub fn action(&self) -> Action<'_> {
-        known(&self.name, &self.input).unwrap_or_else(|| {
+    pub fn action(&self) -> ToolAction<'_> {
+        known_action(&self.name, &self.input).unwrap_or_else(|| {
             let pairs = self.input.as_object().into_iter().flatten();
-            Action::Other(pairs.map(|(key, value)| (key.as_str(), value)).collect())
+            ToolAction::Other(pairs.map(|(key, value)| (key.as_str(), value)).collect())
         })
     }
 }
 
 /// Tool names of the earliest builds are included.
-fn known<'a>(name: &str, input: &'a Value) -> Option<Action<'a>> {
+fn known_action<'a>(name: &str, input: &'a Value) -> Option<ToolAction<'a>> {
     let text = |key: &str| input.get(key).and_then(Value::as_str);
     let path = || text("file_path").or_else(|| text("notebook_path")).or_else(|| text("path"));
     Some(match name {
-        "Bash" | "PowerShell" => Action::Run {
+        "Bash" | "PowerShell" => ToolAction::Run {
             command: text("command")?,
             description: text("description"),
             background: input.get("run_in_background").and_then(Value::as_bool) == Some(true),
         },
-        "Read" | "View" | "ReadNotebook" | "NotebookRead" | "LS" => Action::Read { path: path()? },
-        "Edit" => Action::Edit { path: path()?, replacements: vec![replacement(input)?] },
-        "MultiEdit" => Action::Edit {
+        "Read" | "View" | "ReadNotebook" | "NotebookRead" | "LS" => {
+            ToolAction::Read { path: path()? }
+        }
+        "Edit" => ToolAction::Edit { path: path()?, replacements: vec![parse_replacement(input)?] },
+        "MultiEdit" => ToolAction::Edit {
             path: path()?,
-            replacements: list(input, "edits").filter_map(replacement).collect(),
+            replacements: list_member(input, "edits").filter_map(parse_replacement).collect(),
         },
-        "Write" | "Replace" => Action::Write { path: path()?, content: text("content")? },
-        "NotebookEdit" => Action::Write { path: path()?, content: text("new_source")? },
-        "Grep" | "GrepTool" | "SearchTool" => Action::Grep {
+        "Write" | "Replace" => ToolAction::Write { path: path()?, content: text("content")? },
+        "NotebookEdit" => ToolAction::Write { path: path()?, content: text("new_source")? },
+        "Grep" | "GrepTool" | "SearchTool" => ToolAction::Grep {
             pattern: text("pattern")?,
-            place: text("path").or_else(|| text("glob")).or_else(|| text("include")),
+            scope: text("path").or_else(|| text("glob")).or_else(|| text("include")),
         },
-        "Glob" | "GlobTool" => Action::Glob { pattern: text("pattern")?, place: text("path") },
-        "Task" | "Agent" | "dispatch_agent" => Action::Delegate {
+        "Glob" | "GlobTool" => ToolAction::Glob { pattern: text("pattern")?, scope: text("path") },
+        "Task" | "Agent" | "dispatch_agent" => ToolAction::Delegate {
             description: text("description").unwrap_or_default(),
             prompt: text("prompt")?,
             agent_type: text("subagent_type"),
         },
-        "TodoWrite" => Action::Todos(list(input, "todos").map(todo).collect()),
-        "WebFetch" => Action::Fetch { url: text("url")?, prompt: text("prompt") },
-        "WebSearch" | "web_search" | "ToolSearch" => Action::Search { query: text("query")? },
-        "AskUserQuestion" => Action::Ask(list(input, "questions").map(question).collect()),
-        "ExitPlanMode" | "exit_plan_mode" => Action::Plan(text("plan")?),
-        "Skill" | "SlashCommand" => {
-            Action::Skill { name: text("skill").or_else(|| text("command"))?, args: text("args") }
+        "TodoWrite" => ToolAction::Todos(list_member(input, "todos").map(parse_todo).collect()),
+        "WebFetch" => ToolAction::Fetch { url: text("url")?, prompt: text("prompt") },
+        "WebSearch" | "web_search" | "ToolSearch" => ToolAction::Search { query: text("query")? },
+        "AskUserQuestion" => {
+            ToolAction::Ask(list_member(input, "questions").map(parse_question).collect())
         }
+        "ExitPlanMode" | "exit_plan_mode" => ToolAction::Plan(text("plan")?),
+        "Skill" | "SlashCommand" => ToolAction::Skill {
+            name: text("skill").or_else(|| text("command"))?,
+            args: text("args"),
+        },
         "TaskCreate" => {
-            Action::NewTask { subject: text("subject")?, description: text("description") }
+            ToolAction::NewTask { subject: text("subject")?, description: text("description") }
         }
-        "TaskUpdate" => Action::ChangeTask { id: text("taskId")?, status: text("status") },
-        "SendMessage" => Action::Tell {
+        "TaskUpdate" => ToolAction::ChangeTask { id: text("taskId")?, status: text("status") },
+        "SendMessage" => ToolAction::SendMessage {
             to: text("to").or_else(|| text("recipient"))?,
             summary: text("summary"),
             message: text("message").or_else(|| text("content"))?,
@@ -134,41 +139,43 @@ fn known<'a>(name: &str, input: &'a Value) -> Option<Action<'a>> {
     })
 }
 
-fn list<'a>(input: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+fn list_member<'a>(input: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     input.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
-fn string(value: &Value, key: &str) -> Option<String> {
+fn string_member(value: &Value, key: &str) -> Option<String> {
     value.get(key)?.as_str().map(str::to_owned)
 }
 
-fn flag(value: &Value, key: &str) -> bool {
+fn bool_member(value: &Value, key: &str) -> bool {
     value.get(key).and_then(Value::as_bool) == Some(true)
 }
 
-fn replacement(value: &Value) -> Option<Replacement> {
+fn parse_replacement(value: &Value) -> Option<Replacement> {
     Some(Replacement {
-        old: string(value, "old_string")?,
-        new: string(value, "new_string")?,
-        all: flag(value, "replace_all"),
+        old: string_member(value, "old_string")?,
+        new: string_member(value, "new_string")?,
+        all: bool_member(value, "replace_all"),
     })
 }
 
-fn todo(value: &Value) -> Todo {
+fn parse_todo(value: &Value) -> Todo {
     Todo {
-        content: string(value, "content").unwrap_or_default(),
-        status: TodoStatus::of(&string(value, "status").unwrap_or_default()),
-        active_form: string(value, "activeForm"),
-        priority: string(value, "priority"),
-        id: string(value, "id"),
+        content: string_member(value, "content").unwrap_or_default(),
+        status: TodoStatus::from_name(&string_member(value, "status").unwrap_or_default()),
+        active_form: string_member(value, "activeForm"),
+        priority: string_member(value, "priority"),
+        id: string_member(value, "id"),
     }
 }
 
-fn question(value: &Value) -> Question {
-    Question {
-        question: string(value, "question").unwrap_or_default(),
-        header: string(value, "header"),
-        options: list(value, "options").filter_map(|option| string(option, "label")).collect(),
-        multi_select: flag(value, "multiSelect"),
+fn parse_question(value: &Value) -> UserQuestion {
+    UserQuestion {
+        question: string_member(value, "question").unwrap_or_default(),
+        header: string_member(value, "header"),
+        options: list_member(value, "options")
+            .filter_map(|option| string_member(option, "label"))
+            .collect(),
+        multi_select: bool_member(value, "multiSelect"),
     }
 }

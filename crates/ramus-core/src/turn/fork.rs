@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::{Fork, ForkWay, Turn, TurnKind, label};
-use crate::body::{Body, label_text};
-use crate::branches::Way;
-use crate::fold::FoldId;
+use super::{ForkTurn, ForkTurnBranch, Turn, TurnKind, label};
+use crate::body::{RecordBody, label_text};
+use crate::branches::{ForkBranch, ForkPoint};
 use crate::history::History;
-use crate::name::Name;
-use crate::record::Voice;
+use crate::ids::RecordUuid;
+use crate::message_tree::MessageNodeId;
+use crate::record::RecordRole;
 use crate::session::NodeId;
 
 /// Returns the turn that describes the fork point at a message; `rest` is the path after it.
@@ -18,141 +18,159 @@ use crate::session::NodeId;
 /// `None`: the path does not fork there.
 pub fn fork_turn(
     history: &History,
-    at: FoldId,
-    rest: &[FoldId],
+    at: MessageNodeId,
+    rest: &[MessageNodeId],
     limit: usize,
-    bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
+    bodies: &mut dyn FnMut(NodeId) -> Option<RecordBody>,
 ) -> Option<Turn> {
-    let kind = kind(history, at, rest, limit, bodies)?;
-    let nodes = vec![history.folds.fold(at).head];
-    let uuid = spelled(history, nodes[0]);
+    let kind = fork_turn_kind(history, at, rest, limit, bodies)?;
+    let nodes = vec![history.message_tree.message(at).head];
+    let uuid = uuid_text(history, nodes[0]);
     let short_uuid = uuid.as_deref().map(|uuid| history.short_uuid(uuid).to_owned());
     Some(Turn { nodes, uuid, short_uuid, time: None, recovered: false, kind })
 }
 
 /// Describes the fork point at a message; `rest` is the path after it.
-fn kind(
+fn fork_turn_kind(
     history: &History,
-    at: FoldId,
-    rest: &[FoldId],
+    at: MessageNodeId,
+    rest: &[MessageNodeId],
     limit: usize,
-    bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
+    bodies: &mut dyn FnMut(NodeId) -> Option<RecordBody>,
 ) -> Option<TurnKind> {
-    let fork = history.branches.fork_at(at)?;
+    let (fork, place) = fork_on_path(history, at, rest)?;
     let taken = rest.first().copied();
-    // Branches are in file order, and so are the first records of their messages.
-    let place = taken.map(|taken| {
-        let head = history.folds.fold(taken).head;
-        fork.ways.partition_point(|way| history.folds.fold(way.fold).head < head)
-    });
-    if place.is_some_and(|at| fork.ways.get(at).map(|way| way.fold) != taken) {
-        return None;
-    }
-    let told = nearest(fork.ways.len(), place.unwrap_or(0), limit);
-    let way = |way: &Way| {
-        let taken = Some(way.fold) == taken;
+    let told = nearest_range(fork.branches.len(), place.unwrap_or(0), limit);
+    let branch = |branch: &ForkBranch| {
+        let taken = Some(branch.message) == taken;
         let (end, messages) =
-            if taken { along(history, at, rest) } else { line(history, way.fold) };
-        let speech = history.folds.fold(way.speech).head;
-        let leaf = leaf(history, end);
+            if taken { path_end(history, at, rest) } else { branch_end(history, branch.message) };
+        let speech = history.message_tree.message(branch.first_message).head;
+        let leaf = leaf_of(history, end);
         // The text of the branch taken is read anyway.
-        let (words, said) =
-            if taken { (String::new(), false) } else { words(history, way.speech, bodies) };
-        ForkWay {
+        let (words, said) = if taken {
+            (String::new(), false)
+        } else {
+            branch_label(history, branch.first_message, bodies)
+        };
+        ForkTurnBranch {
             node: speech,
             leaf,
-            address: address(history, leaf),
-            words,
-            said,
+            address: leaf_address(history, leaf),
+            label: words,
+            is_quote: said,
             time: history.session.record(speech).time,
             messages,
-            draft: way.draft,
-            current: way.current,
+            draft: branch.draft,
+            current: branch.current,
             taken,
         }
     };
-    let more = fork.ways.len() - told.len();
-    Some(TurnKind::Fork(Fork {
+    let more = fork.branches.len() - told.len();
+    Some(TurnKind::Fork(ForkTurn {
         kind: fork.kind,
-        ways: fork.ways[told].iter().map(way).collect(),
+        branches: fork.branches[told].iter().map(branch).collect(),
         more,
     }))
 }
 
+/// Returns the fork point at a message, and which of its branches `rest` takes.
+///
+/// `None`: the path does not fork there.
+pub(super) fn fork_on_path<'a>(
+    history: &'a History,
+    at: MessageNodeId,
+    rest: &[MessageNodeId],
+) -> Option<(&'a ForkPoint, Option<usize>)> {
+    let fork = history.branches.fork_at(at)?;
+    let Some(&taken) = rest.first() else { return Some((fork, None)) };
+    // Branches are in file order, and so are the first records of their messages.
+    let head = history.message_tree.message(taken).head;
+    let place = fork
+        .branches
+        .partition_point(|branch| history.message_tree.message(branch.message).head < head);
+    let is_branch = fork.branches.get(place).is_some_and(|branch| branch.message == taken);
+    is_branch.then_some((fork, Some(place)))
+}
+
 /// Returns the range of at most `limit` items around a position in a list of `all` items.
-fn nearest(all: usize, place: usize, limit: usize) -> Range<usize> {
+fn nearest_range(all: usize, place: usize, limit: usize) -> Range<usize> {
     let length = all.min(limit);
     let start = place.saturating_sub(length / 2).min(all - length);
     start..start + length
 }
 
 /// Returns the uuid of a record as text.
-pub(super) fn spelled(history: &History, node: NodeId) -> Option<String> {
-    history.session.record(node).name.map(|name| history.session.spell(name))
+pub(super) fn uuid_text(history: &History, node: NodeId) -> Option<String> {
+    history.session.record(node).uuid.map(|name| history.session.uuid_text(name))
 }
 
 /// Returns the end of the path and the number of messages up to it. No walk: every fork point calls this.
-fn along(history: &History, at: FoldId, rest: &[FoldId]) -> (FoldId, u32) {
+fn path_end(history: &History, at: MessageNodeId, rest: &[MessageNodeId]) -> (MessageNodeId, u32) {
     let end = rest.last().copied().unwrap_or(at);
-    (end, history.folds.messages_between(at, end))
+    (end, history.message_tree.messages_between(at, end))
 }
 
 /// Returns the end of the conversation that a message leads to, and the number of messages up to it.
 ///
 /// The branches not taken along one path have no message in common, so all these walks together are no
 /// longer than the session.
-fn line(history: &History, from: FoldId) -> (FoldId, u32) {
-    let (mut fold, mut messages) = (from, 0);
+fn branch_end(history: &History, from: MessageNodeId) -> (MessageNodeId, u32) {
+    let (mut message, mut messages) = (from, 0);
     loop {
-        messages += u32::from(history.folds.fold(fold).voice.is_displayable());
-        let next = match history.branches.fork_at(fold) {
-            Some(fork) => fork.ways.iter().find(|way| way.current).map(|way| way.fold),
-            None => history.folds.speaking_children(fold).last(),
+        messages += u32::from(history.message_tree.message(message).role.is_displayable());
+        let next = match history.branches.fork_at(message) {
+            Some(fork) => {
+                fork.branches.iter().find(|branch| branch.current).map(|branch| branch.message)
+            }
+            None => history.message_tree.dialogue_children(message).last(),
         };
         match next {
-            Some(next) => fold = next,
-            None => return (fold, messages),
+            Some(next) => message = next,
+            None => return (message, messages),
         }
     }
 }
 
-fn leaf(history: &History, end: FoldId) -> NodeId {
-    let found = history.branches.conversation_at(&history.folds, end);
-    found.filter(|found| found.end == end).map_or(history.folds.fold(end).head, |found| found.leaf)
+fn leaf_of(history: &History, end: MessageNodeId) -> NodeId {
+    let found = history.branches.conversation_at(&history.message_tree, end);
+    found
+        .filter(|found| found.end == end)
+        .map_or(history.message_tree.message(end).head, |found| found.leaf)
 }
 
 /// Returns the address of a node within its session: the first eight letters of its uuid if they are
 /// unique, or the number of its conversation if another version has the same uuid.
-fn address(history: &History, node: NodeId) -> Option<String> {
-    let name = history.session.record(node).name?;
+fn leaf_address(history: &History, node: NodeId) -> Option<String> {
+    let name = history.session.record(node).uuid?;
     if history.is_hidden(node) {
-        return Some(history.place_of(node));
+        return Some(history.node_address(node));
     }
-    let mut spelling = history.session.spell(name);
-    let is_uuid = Name::canonical(spelling.as_bytes()).is_some();
-    if is_uuid && history.tree.is_told_by_start(name) {
+    let mut spelling = history.session.uuid_text(name);
+    let is_uuid = RecordUuid::parse_canonical(spelling.as_bytes()).is_some();
+    if is_uuid && history.record_tree.has_unique_prefix(&history.session, name) {
         spelling.truncate(8);
     }
     Some(format!(":{spelling}"))
 }
 
 /// Returns the first text of a branch, or what it has instead, and whether it is text of the conversation.
-fn words(
+fn branch_label(
     history: &History,
-    speech: FoldId,
-    bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
+    speech: MessageNodeId,
+    bodies: &mut dyn FnMut(NodeId) -> Option<RecordBody>,
 ) -> (String, bool) {
-    let fold = history.folds.fold(speech);
-    if !matches!(fold.voice, Voice::Answer | Voice::Synthetic) {
-        let words = history.session.words(fold.head).unwrap_or_default();
+    let message = history.message_tree.message(speech);
+    if !matches!(message.role, RecordRole::Reply | RecordRole::Synthetic) {
+        let words = history.session.preview_text(message.head).unwrap_or_default();
         let own = label_text(words);
         let own = if own.is_empty() { words.to_owned() } else { own.into_owned() };
         if !own.trim().is_empty() {
             return (own, true);
         }
     }
-    match label::message_label(history.folds.members(speech), bodies) {
-        Some(label) => (label.text, label.said),
+    match label::message_label(history.message_tree.records_of(speech), bodies) {
+        Some(label) => (label.text, label.is_quote),
         None => ("no text".to_owned(), false),
     }
 }

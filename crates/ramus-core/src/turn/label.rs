@@ -1,14 +1,14 @@
 //! One-line labels of messages, for branches and rows of a tree.
 
-use crate::body::{Block, Body, plain_text};
+use crate::body::{ContentBlock, RecordBody, plain_text};
 use crate::digest::one_line;
 use crate::session::NodeId;
 
-/// How many records of a message are looked at.
-const LOOKED_AT: usize = 8;
+/// How many records of a message are examined.
+const MAX_RECORDS: usize = 8;
 
 /// How many letters are enough for any row.
-const LETTERS: usize = 240;
+const MAX_CHARS: usize = 240;
 
 /// The label of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct MessageLabel {
     pub node: NodeId,
     pub text: String,
     /// It is text of the message. If not, it names what the message has instead of text.
-    pub said: bool,
+    pub is_quote: bool,
 }
 
 /// Returns the first text of a message, or what it has instead: the tool it calls, an image, thinking.
@@ -25,18 +25,19 @@ pub struct MessageLabel {
 /// `None`: it has nothing that can be named.
 pub fn message_label(
     members: &[NodeId],
-    bodies: &mut dyn FnMut(NodeId) -> Option<Body>,
+    bodies: &mut dyn FnMut(NodeId) -> Option<RecordBody>,
 ) -> Option<MessageLabel> {
-    let mut held: Option<(Content, MessageLabel)> = None;
-    for &node in members.iter().take(LOOKED_AT) {
+    let mut held: Option<(BlockContent, MessageLabel)> = None;
+    for &node in members.iter().take(MAX_RECORDS) {
         let Some(body) = bodies(node) else { continue };
-        let text: String = one_line(&plain_text(body.blocks())).chars().take(LETTERS).collect();
+        let text: String =
+            one_line(&plain_text(body.content_blocks())).chars().take(MAX_CHARS).collect();
         if !text.is_empty() {
-            return Some(MessageLabel { node, text, said: true });
+            return Some(MessageLabel { node, text, is_quote: true });
         }
-        for (content, text) in body.blocks().iter().filter_map(content) {
+        for (content, text) in body.content_blocks().iter().filter_map(block_content) {
             if held.as_ref().is_none_or(|(best, _)| content < *best) {
-                held = Some((content, MessageLabel { node, text: text.into(), said: false }));
+                held = Some((content, MessageLabel { node, text: text.into(), is_quote: false }));
             }
         }
     }
@@ -45,19 +46,21 @@ pub fn message_label(
 
 /// What a block is if it is not text; the most informative comes first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Content {
+enum BlockContent {
     Call,
     Media,
     Thinking,
 }
 
-fn content(block: &Block) -> Option<(Content, &str)> {
+fn block_content(block: &ContentBlock) -> Option<(BlockContent, &str)> {
     match block {
-        Block::ToolUse(call) | Block::ServerToolUse(call) => Some((Content::Call, &call.name)),
-        Block::Image(_) => Some((Content::Media, "a picture")),
-        Block::Document(_) => Some((Content::Media, "a document")),
-        Block::Thinking(_) | Block::RedactedThinking { .. } => {
-            Some((Content::Thinking, "thinking only"))
+        ContentBlock::ToolUse(call) | ContentBlock::ServerToolUse(call) => {
+            Some((BlockContent::Call, &call.name))
+        }
+        ContentBlock::Image(_) => Some((BlockContent::Media, "a picture")),
+        ContentBlock::Document(_) => Some((BlockContent::Media, "a document")),
+        ContentBlock::Thinking(_) | ContentBlock::RedactedThinking { .. } => {
+            Some((BlockContent::Thinking, "thinking only"))
         }
         _ => None,
     }

@@ -3,9 +3,9 @@ use std::fmt::Write;
 use insta::assert_snapshot;
 
 use super::*;
-use crate::body::{Body, plain_text};
+use crate::body::{RecordBody, plain_text};
 use crate::history::History;
-use crate::resume::Rule;
+use crate::resume::ResumeRule;
 use crate::session::Session;
 
 /// Reads JSONL and draws the turns of the path to the record named `to`, one a line.
@@ -13,18 +13,18 @@ use crate::session::Session;
 fn draw(jsonl: &str, to: &str) -> String {
     let mut session = Session::default();
     session.push(jsonl.as_bytes());
-    session.end();
-    let history = History::new(session, Rule::Client);
-    let node = history.tree.find(crate::name::Name::new(to.as_bytes())).unwrap();
+    session.finish_last_line();
+    let history = History::new(session, ResumeRule::Client);
+    let node = history.node_by_uuid(crate::ids::RecordUuid::new(to.as_bytes())).unwrap();
     let path = history.path_to(node).unwrap();
     let mut asked = Vec::new();
     let mut body = |node: NodeId| {
         asked.push(node);
         let span = history.session.record(node).span;
-        Body::parse(&jsonl.as_bytes()[span.at as usize..span.end() as usize]).ok()
+        RecordBody::parse(&jsonl.as_bytes()[span.offset as usize..span.end_offset() as usize]).ok()
     };
     let mut drawing = String::new();
-    for turn in turns(&history, &path, &mut body) {
+    for turn in path_turns(&history, &path, &mut body) {
         let uuid = turn.uuid.clone().unwrap_or_default();
         writeln!(drawing, "{uuid}({}) {}", turn.nodes.len(), said(&turn.kind)).unwrap();
     }
@@ -41,39 +41,40 @@ fn short(fixture: &str, to: &str) -> String {
 
 fn said(kind: &TurnKind) -> String {
     match kind {
-        TurnKind::Prompt(Prompt { text, media, queued, delegated }) => {
+        TurnKind::Prompt(PromptTurn { text, media, queued, delegated }) => {
             format!("prompt {text:?} media={} queued={queued} delegated={delegated}", media.len())
         }
-        TurnKind::Answer(answer) => {
+        TurnKind::Reply(answer) => {
             format!("answer {}", answer.parts.iter().map(part).collect::<Vec<_>>().join(" | "))
         }
         TurnKind::Result(call) => format!("result {}", drawn_call(call)),
         TurnKind::Fork(fork) => {
-            let way = |way: &ForkWay| {
-                let marks = [(way.taken, "taken"), (way.current, "current"), (way.draft, "draft")];
+            let branch = |branch: &ForkTurnBranch| {
+                let marks =
+                    [(branch.taken, "taken"), (branch.current, "current"), (branch.draft, "draft")];
                 let marks: Vec<_> = marks.iter().filter(|m| m.0).map(|m| m.1).collect();
-                let address = way.address.as_deref().unwrap_or_default();
-                format!("{address} {:?} {} {}", way.words, way.messages, marks.join(","))
+                let address = branch.address.as_deref().unwrap_or_default();
+                format!("{address} {:?} {} {}", branch.label, branch.messages, marks.join(","))
             };
             format!(
                 "fork {} {}",
                 fork.kind,
-                fork.ways.iter().map(way).collect::<Vec<_>>().join("; ")
+                fork.branches.iter().map(branch).collect::<Vec<_>>().join("; ")
             )
         }
         other => format!("{other:?}"),
     }
 }
 
-fn part(part: &Part) -> String {
+fn part(part: &ReplyPart) -> String {
     match part {
-        Part::Text(text) => text.clone(),
-        Part::Call(call) => drawn_call(call),
+        ReplyPart::Text(text) => text.clone(),
+        ReplyPart::Call(call) => drawn_call(call),
         other => format!("{other:?}"),
     }
 }
 
-fn drawn_call(call: &Call) -> String {
+fn drawn_call(call: &ToolCall) -> String {
     let result = call.result.as_ref().map(|result| plain_text(&result.content));
     let agent = call.agent.as_deref().unwrap_or("-");
     format!("{}:{} {agent} -> {result:?}", call.id, call.name)
@@ -152,7 +153,7 @@ f < e    user       go on
 g < f    interrupt
 ";
     assert_snapshot!(short(fixture, "g"), @r#"
-    a(2) Command(Command { name: "/compact", args: "", stdout: "Compacted", stderr: "" })
+    a(2) Command(CommandTurn { name: "/compact", args: "", stdout: "Compacted", stderr: "" })
     c(1) prompt "hello" media=0 queued=false delegated=false
     (1) Resume(ResumeNote { without: 1, below: None })
     d(2) Compaction(Compaction { trigger: Some("manual"), pre_tokens: Some(1000), post_tokens: None, summary: Some("what was") })
@@ -162,7 +163,7 @@ g < f    interrupt
 }
 
 #[test]
-fn what_is_said_beside_comes_after() {
+fn records_beside_the_path_come_after_it() {
     let fixture = r"
 a        user                  hello
 b < a    call:t1:Bash          #m ls
@@ -183,7 +184,7 @@ t < x    system:turn_duration
     q(1) prompt "and this" media=0 queued=true delegated=false
     n(1) Notification(Notification { from: Some("t9"), status: Some("done"), summary: Some("all well"), text: "" })
     e(1) answer done
-    s(1) Note(Note { kind: "away_summary", level: None, text: "you were away" })
+    s(1) Note(ClientNote { kind: "away_summary", level: None, text: "you were away" })
     u(1) Unknown { kind: "strange", value: Object {"parentUuid": String("s"), "isSidechain": Bool(false), "cwd": String("/home/dev/app"), "sessionId": String("session"), "version": String("2.0.74"), "type": String("strange"), "text": String("x"), "uuid": String("u"), "timestamp": String("2026-01-01T00:00:08.000Z")} }
     (1) Resume(ResumeNote { without: 3, below: None })
     x(1) Synthetic(Synthetic { text: "API Error: 500", is_api_error: true, status: None, details: None })
@@ -191,7 +192,7 @@ t < x    system:turn_duration
 }
 
 #[test]
-fn a_fork_is_told_before_the_way_taken() {
+fn a_fork_point_comes_before_its_branch() {
     let fixture = r"
 a        user       hello
 b < a    assistant  hi
@@ -224,7 +225,7 @@ g < e    assistant  two again
 }
 
 #[test]
-fn a_way_without_words_is_called_by_what_it_holds() {
+fn a_branch_without_text_is_labelled_by_its_content() {
     let fixture = r"
 a        user               hello
 b < a    thinking           hm
@@ -250,7 +251,7 @@ fn a_version_that_its_name_does_not_lead_to_goes_by_its_number() {
 }
 
 #[test]
-fn a_message_written_twice_is_told_once() {
+fn a_message_written_twice_is_shown_once() {
     let fixture = r"
 a        user          @1 hello
 b < a    assistant     @2 #m hi
@@ -276,7 +277,7 @@ f < a2   assistant     @7 yes
 }
 
 #[test]
-fn a_recovered_record_nobody_builds_on_is_damaged() {
+fn a_recovered_record_without_children_is_damaged() {
     let whole =
         testkit::jsonl("a user hello\nb < a assistant hi\nc < b user lost\nd < b user more\n");
     let glued = whole.replacen("\n{\"parentUuid\":\"b\"", "{\"parentUuid\":\"b\"", 1);
@@ -300,14 +301,50 @@ c < b    result:t1     <persisted-output>\nOutput too large (45KB). Full output 
     let jsonl = testkit::jsonl(fixture);
     let mut session = Session::default();
     session.push(jsonl.as_bytes());
-    let history = History::new(session, Rule::Client);
-    let path = history.path(&history.branches.conversations[0]);
+    let history = History::new(session, ResumeRule::Client);
+    let path = history.conversation_path(&history.branches.conversations[0]);
     let mut body = |node: NodeId| {
         let span = history.session.record(node).span;
-        Body::parse(&jsonl.as_bytes()[span.at as usize..span.end() as usize]).ok()
+        RecordBody::parse(&jsonl.as_bytes()[span.offset as usize..span.end_offset() as usize]).ok()
     };
-    let mut turn = turns(&history, &path, &mut body).last().unwrap();
+    let mut turn = path_turns(&history, &path, &mut body).last().unwrap();
     turn.read_spilled(&mut |path| Some(format!("text of {path}")));
-    let whole = turn.calls().next().unwrap().result.as_ref().unwrap().whole.as_deref();
+    let whole = turn.tool_calls().next().unwrap().result.as_ref().unwrap().spilled_text.as_deref();
     assert_eq!(whole, Some("text of /x/tool-results/y.txt"));
+}
+
+#[test]
+fn a_reply_in_two_turns_has_its_usage_in_the_first() {
+    let fixture = r"
+a        user          hello
+b < a    assistant #m  first part
+c < b    user          wait
+d < c    assistant #m  second part
+e < d    assistant #n  another
+";
+    let jsonl = testkit::jsonl(fixture);
+    // The record that was written last states the most.
+    let (before, after) = jsonl.split_at(jsonl.find("second part").unwrap());
+    let jsonl =
+        format!("{before}{}", after.replacen("\"output_tokens\":5", "\"output_tokens\":70", 1));
+    let mut session = Session::default();
+    session.push(jsonl.as_bytes());
+    let history = History::new(session, ResumeRule::Client);
+    let path = history.conversation_path(&history.branches.conversations[0]);
+    let mut body = |node: NodeId| {
+        let span = history.session.record(node).span;
+        RecordBody::parse(&jsonl.as_bytes()[span.offset as usize..span.end_offset() as usize]).ok()
+    };
+    let outputs = |turn: Turn| match turn.kind {
+        TurnKind::Reply(reply) => {
+            Some(reply.requests.iter().map(|used| used.usage.output_tokens).collect::<Vec<_>>())
+        }
+        _ => None,
+    };
+    let found: Vec<Vec<u64>> = path_turns(&history, &path, &mut body).filter_map(outputs).collect();
+    assert_eq!(found, [vec![70], vec![], vec![5]]);
+    // A part of the path alone has the same answer.
+    let late = history.slice_path(&path, 3..path.messages.len());
+    let late: Vec<Vec<u64>> = path_turns(&history, &late, &mut body).filter_map(outputs).collect();
+    assert_eq!(late, [vec![], vec![5]]);
 }

@@ -2,25 +2,25 @@
 
 use bitcode::{Decode, Encode};
 
-use crate::body::{Usage, Word};
+use crate::body::{ServerWord, TokenUsage};
 
-/// A [`Usage`] whose strings are stored separately, in [`Terms`].
+/// A [`TokenUsage`] whose strings are stored separately, in [`UsageTerms`].
 #[derive(Clone, Debug, Encode, Decode)]
 pub(super) struct PackedUsage {
     tokens: [u32; 9],
     terms: u16,
     /// The complete usage, if it does not fit.
-    whole: Option<Box<Usage>>,
+    whole: Option<Box<TokenUsage>>,
 }
 
 /// The strings of usages, each combination once.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub(super) struct Terms(Vec<[Option<Word>; 3]>);
+pub(super) struct UsageTerms(Vec<[Option<ServerWord>; 3]>);
 
-impl Terms {
+impl UsageTerms {
     /// Packs a usage.
-    pub(super) fn pack(&mut self, usage: Usage) -> PackedUsage {
-        match (small_tokens(&usage), self.number(&usage)) {
+    pub(super) fn pack_usage(&mut self, usage: TokenUsage) -> PackedUsage {
+        match (small_tokens(&usage), self.terms_number(&usage)) {
             (Some(tokens), Some(terms)) if usage.iterations.is_empty() => {
                 PackedUsage { tokens, terms, whole: None }
             }
@@ -29,14 +29,14 @@ impl Terms {
     }
 
     /// Returns the original usage.
-    pub(super) fn unpack(&self, packed: &PackedUsage) -> Usage {
+    pub(super) fn unpack_usage(&self, packed: &PackedUsage) -> TokenUsage {
         if let Some(usage) = &packed.whole {
-            return Usage::clone(usage);
+            return TokenUsage::clone(usage);
         }
         let terms = self.0.get(usize::from(packed.terms)).cloned().unwrap_or_default();
         let [service_tier, inference_geo, speed] = terms;
         let tokens = packed.tokens.map(u64::from);
-        Usage {
+        TokenUsage {
             input_tokens: tokens[0],
             output_tokens: tokens[1],
             cache_creation_input_tokens: tokens[2],
@@ -54,8 +54,8 @@ impl Terms {
     }
 
     /// Returns the number of a combination of strings; `None`: there are too many.
-    fn number(&mut self, usage: &Usage) -> Option<u16> {
-        let is_same = |[tier, geo, speed]: &[Option<Word>; 3]| {
+    fn terms_number(&mut self, usage: &TokenUsage) -> Option<u16> {
+        let is_same = |[tier, geo, speed]: &[Option<ServerWord>; 3]| {
             (tier, geo, speed) == (&usage.service_tier, &usage.inference_geo, &usage.speed)
         };
         if let Some(at) = self.0.iter().position(is_same) {
@@ -73,16 +73,16 @@ impl Terms {
 
 impl PackedUsage {
     /// Returns the complete usage, if it is stored.
-    pub(super) fn whole(&self) -> Option<&Usage> {
+    pub(super) fn whole_usage(&self) -> Option<&TokenUsage> {
         self.whole.as_deref()
     }
 
-    pub(super) fn whole_mut(&mut self) -> Option<&mut Usage> {
+    pub(super) fn whole_usage_mut(&mut self) -> Option<&mut TokenUsage> {
         self.whole.as_deref_mut()
     }
 }
 
-fn small_tokens(usage: &Usage) -> Option<[u32; 9]> {
+fn small_tokens(usage: &TokenUsage) -> Option<[u32; 9]> {
     let tokens = [
         usage.input_tokens,
         usage.output_tokens,
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_usage_comes_back_as_it_was() {
         assert_eq!(size_of::<PackedUsage>(), 48);
-        let mut terms = Terms::default();
+        let mut terms = UsageTerms::default();
         for raw in [
             r#"{}"#,
             r#"{"input_tokens":3,"output_tokens":5,"cache_read_input_tokens":7,"service_tier":"standard"}"#,
@@ -117,20 +117,20 @@ mod tests {
             r#"{"server_tool_use":{"web_search_requests":8,"web_fetch_requests":9},"inference_geo":"eu"}"#,
             r#"{"output_tokens_details":{"thinking_tokens":6},"iterations":[{"input_tokens":1,"model":"a"}]}"#,
         ] {
-            let usage = Usage::read(raw.as_bytes());
-            let packed = terms.pack(usage.clone());
-            assert_eq!(terms.unpack(&packed), usage, "{raw}");
+            let usage = TokenUsage::from_json_bytes(raw.as_bytes());
+            let packed = terms.pack_usage(usage.clone());
+            assert_eq!(terms.unpack_usage(&packed), usage, "{raw}");
         }
     }
 
     #[test]
     fn more_words_than_have_numbers_are_kept_whole() {
-        let mut terms = Terms::default();
+        let mut terms = UsageTerms::default();
         for n in 0..200 {
             let raw = format!(r#"{{"input_tokens":{n},"speed":"word {n}"}}"#);
-            let usage = Usage::read(raw.as_bytes());
-            let packed = terms.pack(usage.clone());
-            assert_eq!(terms.unpack(&packed), usage);
+            let usage = TokenUsage::from_json_bytes(raw.as_bytes());
+            let packed = terms.pack_usage(usage.clone());
+            assert_eq!(terms.unpack_usage(&packed), usage);
         }
     }
 }

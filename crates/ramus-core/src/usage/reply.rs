@@ -1,42 +1,46 @@
 //! The usage of one reply of a transcript: tokens, cost and context size.
 
-use super::{Part, Sum, Tokens};
-use crate::body::{AssistantBody, ToolOutput, Usage};
-use crate::name::Key;
+use super::{ModelUsage, TokenCounts, UsageTotal};
+use crate::body::{AssistantBody, TokenUsage, ToolOutput};
+use crate::ids::IdHash;
 use crate::price::{PriceList, searches_cost};
-use crate::turn::{Answer, Call};
+use crate::turn::{Reply, ToolCall};
 
 /// One request for a reply: its identity (R20) and usage.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ReplyUse {
-    pub message: Option<Key>,
-    pub(super) request: Option<Key>,
+pub struct RequestUsage {
+    pub message: Option<IdHash>,
+    pub(super) request: Option<IdHash>,
     /// A key that stays the same when a merge gives the copy of a reply a new id.
-    pub(super) origin: Option<Key>,
+    pub(super) origin: Option<IdHash>,
     pub model: String,
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// The cost recorded by the client; only the oldest did.
-    pub noted: Option<f64>,
+    pub noted_cost: Option<f64>,
 }
 
-impl ReplyUse {
+impl RequestUsage {
     /// Reads the usage of one record; `None`: the client wrote it, or nothing is recorded.
-    pub fn of(body: &AssistantBody) -> Option<Self> {
+    pub fn from_body(body: &AssistantBody) -> Option<Self> {
         let usage = body.usage.clone().filter(|_| !body.is_synthetic())?;
-        let key = |id: &String| Key::new(id.as_bytes());
+        let key = |id: &String| IdHash::new(id.as_bytes());
         Some(Self {
             message: body.message_id.as_ref().map(key),
             request: body.request_id.as_ref().map(key),
-            origin: body.origin(),
+            origin: body.merge_key(),
             model: body.model.clone().unwrap_or_default(),
             usage,
-            noted: body.cost_usd,
+            noted_cost: body.cost_usd,
         })
     }
 
     /// Makes one that nothing names.
-    pub(super) fn unnamed(model: String, usage: Usage, noted: Option<f64>) -> Self {
-        Self { message: None, request: None, origin: None, model, usage, noted }
+    pub(super) fn without_identity(
+        model: String,
+        usage: TokenUsage,
+        noted_cost: Option<f64>,
+    ) -> Self {
+        Self { message: None, request: None, origin: None, model, usage, noted_cost }
     }
 
     /// Identifies the request by its message alone, as in sidechains.
@@ -49,18 +53,18 @@ impl ReplyUse {
     }
 
     /// Returns the usage of each model; several if another one took over.
-    pub(super) fn parts(&self, prices: &PriceList) -> Vec<Part> {
+    pub(super) fn model_usages(&self, prices: &PriceList) -> Vec<ModelUsage> {
         let usage = &self.usage;
         if usage.iterations.len() < 2 {
-            let cost = self.noted.or_else(|| prices.cost(&self.model, usage));
-            return vec![Part { model: 0, tokens: Tokens::of(usage), cost }];
+            let cost = self.noted_cost.or_else(|| prices.message_cost(&self.model, usage));
+            return vec![ModelUsage { model: 0, tokens: TokenCounts::from_usage(usage), cost }];
         }
-        let run = |run: &crate::body::Iteration| {
+        let run = |run: &crate::body::ModelRun| {
             let model = run.model.as_deref().unwrap_or(&self.model);
             let cost = prices.tokens_cost(model, &run.usage, usage);
-            Part { model: 0, tokens: Tokens::of(&run.usage), cost }
+            ModelUsage { model: 0, tokens: TokenCounts::from_usage(&run.usage), cost }
         };
-        let mut parts: Vec<Part> = usage.iterations.iter().map(run).collect();
+        let mut parts: Vec<ModelUsage> = usage.iterations.iter().map(run).collect();
         // Searches and thinking are counted for the whole message.
         let first = &mut parts[0];
         first.cost = first.cost.map(|cost| cost + searches_cost(usage));
@@ -72,7 +76,7 @@ impl ReplyUse {
 }
 
 /// Keeps the largest usage that a record states for its request.
-pub(crate) fn note_use(uses: &mut Vec<ReplyUse>, new: ReplyUse) {
+pub(crate) fn keep_largest(uses: &mut Vec<RequestUsage>, new: RequestUsage) {
     match uses.iter_mut().find(|held| held.is_same_request(&new)) {
         Some(held) if held.usage.total_tokens() < new.usage.total_tokens() => *held = new,
         Some(_) => {}
@@ -83,7 +87,7 @@ pub(crate) fn note_use(uses: &mut Vec<ReplyUse>, new: ReplyUse) {
 /// The usage and cost of a reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReplyUsage {
-    pub tokens: Tokens,
+    pub tokens: TokenCounts,
     /// `None`: a model that took part has no known price.
     pub cost: Option<f64>,
     /// The context size: input, cache reads and cache writes of the request.
@@ -91,12 +95,12 @@ pub struct ReplyUsage {
 }
 
 /// Returns the usage of a reply; `None`: nothing is recorded.
-pub fn reply_usage(answer: &Answer, prices: &PriceList) -> Option<ReplyUsage> {
-    let mut sum = Sum::default();
-    for part in answer.uses.iter().flat_map(|one| one.parts(prices)) {
-        sum.add_part(&part);
+pub fn reply_usage(answer: &Reply, prices: &PriceList) -> Option<ReplyUsage> {
+    let mut sum = UsageTotal::default();
+    for part in answer.requests.iter().flat_map(|one| one.model_usages(prices)) {
+        sum.add_model_usage(&part);
     }
-    let last = answer.uses.last()?;
+    let last = answer.requests.last()?;
     Some(ReplyUsage {
         tokens: sum.tokens,
         cost: (sum.unpriced == 0).then_some(sum.cost),
@@ -114,7 +118,7 @@ pub struct AgentUsage {
 }
 
 /// Returns the usage of the sub-agent of a call, if its result has it.
-pub fn agent_usage(call: &Call) -> Option<AgentUsage> {
+pub fn agent_usage(call: &ToolCall) -> Option<AgentUsage> {
     let Some(ToolOutput::Agent(output)) = &call.result.as_ref()?.output else { return None };
     let tokens = output.total_tokens.or_else(|| Some(output.usage.as_ref()?.total_tokens()))?;
     Some(AgentUsage {
@@ -127,29 +131,31 @@ pub fn agent_usage(call: &Call) -> Option<AgentUsage> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::{AgentOutput, Iteration};
-    use crate::turn::Outcome;
+    use crate::body::{AgentOutput, ModelRun};
+    use crate::turn::ToolOutcome;
 
     fn body(request: &str, output: u64) -> AssistantBody {
         AssistantBody {
             message_id: Some("m".to_owned()),
             request_id: Some(request.to_owned()),
             model: Some("claude-opus-5".to_owned()),
-            usage: Some(Usage {
+            usage: Some(TokenUsage {
                 input_tokens: 10,
                 cache_read_input_tokens: 1_000_000,
                 cache_creation_input_tokens: 100,
                 output_tokens: output,
-                ..Usage::default()
+                ..TokenUsage::default()
             }),
             ..AssistantBody::default()
         }
     }
 
-    fn answer(bodies: &[AssistantBody]) -> Answer {
-        let mut answer = Answer::default();
+    fn answer(bodies: &[AssistantBody]) -> Reply {
+        let mut answer = Reply::default();
         for body in bodies {
-            ReplyUse::of(body).into_iter().for_each(|one| note_use(&mut answer.uses, one));
+            RequestUsage::from_body(body)
+                .into_iter()
+                .for_each(|one| keep_largest(&mut answer.requests, one));
         }
         answer
     }
@@ -181,17 +187,17 @@ mod tests {
     }
 
     #[test]
-    fn what_the_client_says_itself_used_nothing() {
+    fn synthetic_messages_use_nothing() {
         let synthetic = AssistantBody { model: Some("<synthetic>".to_owned()), ..body("r", 9) };
         assert_eq!(reply_usage(&answer(&[synthetic]), &PriceList::default()), None);
-        assert_eq!(reply_usage(&Answer::default(), &PriceList::default()), None);
+        assert_eq!(reply_usage(&Reply::default(), &PriceList::default()), None);
     }
 
     #[test]
     fn models_that_took_over_are_added_up() {
-        let run = |model: &str, output_tokens: u64| Iteration {
+        let run = |model: &str, output_tokens: u64| ModelRun {
             model: Some(model.to_owned()),
-            usage: Usage { output_tokens, ..Usage::default() },
+            usage: TokenUsage { output_tokens, ..TokenUsage::default() },
         };
         let mut fell_back = body("r", 5);
         fell_back.usage.as_mut().unwrap().iterations =
@@ -202,20 +208,20 @@ mod tests {
     }
 
     #[test]
-    fn a_sub_agent_says_what_it_used() {
-        let call = |output: AgentOutput| Call {
-            result: Some(Outcome {
+    fn a_sub_agent_reports_its_usage() {
+        let call = |output: AgentOutput| ToolCall {
+            result: Some(ToolOutcome {
                 output: Some(ToolOutput::Agent(Box::new(output))),
-                ..Outcome::at(None, None)
+                ..ToolOutcome::empty_at(None, None)
             }),
-            ..Call::default()
+            ..ToolCall::default()
         };
         let total = AgentOutput { total_tokens: Some(1234), ..AgentOutput::default() };
         assert_eq!(agent_usage(&call(total)).unwrap().tokens, 1234);
-        let usage = Some(Usage { input_tokens: 3, output_tokens: 4, ..Usage::default() });
+        let usage = Some(TokenUsage { input_tokens: 3, output_tokens: 4, ..TokenUsage::default() });
         let last = AgentOutput { usage, ..AgentOutput::default() };
         assert_eq!(agent_usage(&call(last)).unwrap().tokens, 7);
         assert_eq!(agent_usage(&call(AgentOutput::default())), None);
-        assert_eq!(agent_usage(&Call::default()), None);
+        assert_eq!(agent_usage(&ToolCall::default()), None);
     }
 }

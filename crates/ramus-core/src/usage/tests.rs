@@ -1,13 +1,13 @@
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::{Account, Books, FileAccount, Sums};
-use crate::branches::Status;
-use crate::digest::Digest;
+use super::{FileUsage, LedgerFile, LedgerTotals, UsageLedger};
+use crate::branches::BranchStatus;
+use crate::digest::SessionDigest;
 use crate::history::History;
 use crate::price::PriceList;
 use crate::record::ByteSpan;
-use crate::resume::Rule;
+use crate::resume::ResumeRule;
 use crate::session::Session;
 
 /// One answer: `uuid < parent`, its message, request and output tokens.
@@ -40,27 +40,27 @@ fn side(record: Value) -> Value {
 }
 
 fn read(records: &[Value]) -> History {
-    let mut session = Session::with_uses();
+    let mut session = Session::with_usage();
     for record in records {
         session.push(format!("{record}\n").as_bytes());
     }
-    History::new(session, Rule::Client)
+    History::new(session, ResumeRule::Client)
 }
 
 /// Books of files given as name, whether it is an agent's, and records; agents belong to the first.
-fn books(files: &[(&str, bool, Vec<Value>)]) -> Books {
-    let read: Vec<(Account, Digest)> = files
+fn books(files: &[(&str, bool, Vec<Value>)]) -> UsageLedger {
+    let read: Vec<(FileUsage, SessionDigest)> = files
         .iter()
         .map(|(_, _, records)| {
             let history = read(records);
-            (Account::new(&history, &PriceList::default()), Digest::new(&history))
+            (FileUsage::new(&history, &PriceList::default()), SessionDigest::new(&history))
         })
         .collect();
-    let accounts: Vec<FileAccount<'_>> = files
+    let accounts: Vec<LedgerFile<'_>> = files
         .iter()
         .zip(&read)
-        .map(|((id, agent, _), (account, digest))| FileAccount {
-            account,
+        .map(|((id, agent, _), (account, digest))| LedgerFile {
+            usage: account,
             digest,
             id,
             created: None,
@@ -69,21 +69,21 @@ fn books(files: &[(&str, bool, Vec<Value>)]) -> Books {
             call: None,
         })
         .collect();
-    let books = Books::new(&accounts, true);
-    let sums = Sums::new(&books, files.len(), &TimeZone::UTC);
+    let books = UsageLedger::new(&accounts, true);
+    let sums = LedgerTotals::new(&books, files.len(), &TimeZone::UTC);
     // What is added up file by file comes to the same.
-    let short = Books::new(&accounts, false);
+    let short = UsageLedger::new(&accounts, false);
     assert_eq!(
         format!("{sums:?}"),
-        format!("{:?}", Sums::new(&short, files.len(), &TimeZone::UTC))
+        format!("{:?}", LedgerTotals::new(&short, files.len(), &TimeZone::UTC))
     );
     books
 }
 
 #[track_caller]
-fn check(files: &[(&str, bool, Vec<Value>)], messages: u64, output: u64) -> Books {
+fn check(files: &[(&str, bool, Vec<Value>)], messages: u64, output: u64) -> UsageLedger {
     let books = books(files);
-    let total = books.by(|_| ()).remove(&()).unwrap_or_default();
+    let total = books.totals_by(|_| ()).remove(&()).unwrap_or_default();
     assert_eq!((total.messages, total.tokens.output), (messages, output));
     books
 }
@@ -105,7 +105,7 @@ fn a_forked_copy_counts_where_it_came_from() {
         .collect();
     copy.push(answer("d", "c", "m2", "r2", 4));
     let books = check(&[("f", false, copy), ("s", false, talk())], 2, 13);
-    let files: Vec<u32> = books.each().map(|(home, _)| home.file).collect();
+    let files: Vec<u32> = books.messages().map(|(home, _)| home.file).collect();
     assert_eq!(files, [1, 0]);
 }
 
@@ -118,7 +118,7 @@ fn a_resumed_copy_without_a_word_of_it_counts_once() {
         json!("2026-01-02T10:00:00.000Z"),
     ));
     let books = check(&[("later", false, copy), ("s", false, talk())], 2, 13);
-    assert_eq!(books.each().next().unwrap().0.file, 1);
+    assert_eq!(books.messages().next().unwrap().0.file, 1);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_replay_after_a_compaction_counts_once() {
 }
 
 #[test]
-fn a_side_question_repeats_messages_under_requests_of_its_own() {
+fn a_side_question_repeats_messages_under_new_requests() {
     let aside: Vec<Value> = vec![
         side(prompt("a", None, 0)),
         side(answer("b", "a", "m1", "other", 9)),
@@ -143,12 +143,12 @@ fn a_side_question_repeats_messages_under_requests_of_its_own() {
         side(answer("z", "q", "m9", "r9", 3)),
     ];
     let books = check(&[("s", false, talk()), ("aside_question-1", true, aside)], 2, 12);
-    let agents: Vec<bool> = books.each().map(|(home, _)| home.agent).collect();
+    let agents: Vec<bool> = books.messages().map(|(home, _)| home.agent).collect();
     assert_eq!(agents, [false, true]);
 }
 
 #[test]
-fn copies_of_a_message_that_a_side_question_told_first_count_once() {
+fn copies_of_a_message_first_written_by_a_side_question_count_once() {
     let mut first = vec![side(prompt("p", None, 0)), side(answer("x", "p", "m1", "other", 9))];
     first.extend(talk());
     check(&[("s", false, first), ("t", false, talk())], 1, 9);
@@ -169,7 +169,7 @@ fn without_a_request_the_message_alone_tells() {
 }
 
 #[test]
-fn what_the_client_says_itself_and_answers_without_usage_are_no_messages() {
+fn synthetic_messages_and_replies_without_usage_do_not_count() {
     let mut said = answer("b", "a", "m1", "r1", 9);
     said["message"]["model"] = json!("<synthetic>");
     let mut bare = answer("c", "a", "m2", "r2", 9);
@@ -178,7 +178,7 @@ fn what_the_client_says_itself_and_answers_without_usage_are_no_messages() {
 }
 
 #[test]
-fn abandoned_branches_and_their_agents_are_told_apart() {
+fn abandoned_branches_and_their_agents_are_counted_separately() {
     let mut call = answer("b", "a", "m1", "r1", 1);
     call["message"]["content"] =
         json!([{"type": "tool_use", "id": "t1", "name": "Task", "input": {"prompt": "look"}}]);
@@ -202,11 +202,11 @@ fn abandoned_branches_and_their_agents_are_told_apart() {
     let session: Vec<Value> = root.into_iter().chain(hung).collect();
     let agent = vec![side(prompt("q", None, 3)), side(answer("w", "q", "m5", "r5", 7))];
     let books = check(&[("s", false, session), ("ag1", true, agent)], 4, 14);
-    let by = books.by(|home| (home.status, home.agent));
+    let by = books.totals_by(|home| (home.status, home.agent));
     let output = |status, agent| by.get(&(status, agent)).map(|sum| sum.tokens.output);
-    assert_eq!(output(Status::Active, false), Some(6));
-    assert_eq!(output(Status::Abandoned, false), Some(1));
-    assert_eq!(output(Status::Abandoned, true), Some(7));
+    assert_eq!(output(BranchStatus::Active, false), Some(6));
+    assert_eq!(output(BranchStatus::Abandoned, false), Some(1));
+    assert_eq!(output(BranchStatus::Abandoned, true), Some(7));
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn a_model_that_took_over_has_its_tokens() {
         {"type": "message", "input_tokens": 1, "output_tokens": 10},
         {"type": "message", "model": "claude-haiku-4-5", "input_tokens": 2, "output_tokens": 20}]);
     let books = check(&[("s", false, vec![prompt("a", None, 0), record])], 1, 30);
-    let models = Sums::new(&books, 1, &TimeZone::UTC).models;
+    let models = LedgerTotals::new(&books, 1, &TimeZone::UTC).models;
     let told: Vec<_> =
         models.iter().map(|(model, sum)| (*model, sum.messages, sum.tokens.output)).collect();
     assert_eq!(told, [("claude-haiku-4-5", 0, 20), ("claude-opus-5", 1, 10)]);
@@ -231,7 +231,7 @@ fn a_message_over_midnight_belongs_to_the_day_it_began() {
         1,
         9,
     );
-    let time = books.each().next().unwrap().1.time.unwrap();
+    let time = books.messages().next().unwrap().1.time.unwrap();
     assert_eq!(time.to_string(), "2026-01-01T10:00:00.000Z");
 }
 
@@ -245,10 +245,13 @@ fn whole_paths_share_their_beginning() {
         prompt("c", Some("y"), 20),
         with(answer("d", "c", "m2", "r2", 5), "timestamp", json!("2026-01-01T10:00:30.000Z")),
     ];
-    let account = Account::new(&read(&records), &PriceList::default());
-    let sums = account.by_branch();
-    let along: Vec<u64> =
-        account.ends.iter().map(|end| account.along(*end, &sums).tokens.output).collect();
+    let account = FileUsage::new(&read(&records), &PriceList::default());
+    let sums = account.totals_by_segment();
+    let along: Vec<u64> = account
+        .conversation_ends
+        .iter()
+        .map(|end| account.total_along(*end, &sums).tokens.output)
+        .collect();
     assert_eq!(along, [5, 7]);
 }
 
@@ -291,18 +294,19 @@ fn a_session_that_is_taken_up_again_tells_the_same() {
     let text = lines.concat();
     let told = |mut session: Session, rest: &str| {
         session.push(rest.as_bytes());
-        let account = Account::new(&History::new(session, Rule::Client), &PriceList::default());
-        format!("{:?} {:?}", account.charges(), account.stretches)
+        let account =
+            FileUsage::new(&History::new(session, ResumeRule::Client), &PriceList::default());
+        format!("{:?} {:?}", account.message_usages(), account.buckets)
     };
-    let at_once = told(Session::with_uses(), &text);
+    let at_once = told(Session::with_usage(), &text);
     for cut in 0..=lines.len() {
         let (first, rest) = text.split_at(lines[..cut].concat().len());
-        let mut session = Session::with_uses();
+        let mut session = Session::with_usage();
         session.push(first.as_bytes());
         let bytes = |span: ByteSpan| {
-            Some(text.as_bytes()[span.at as usize..][..span.len as usize].to_vec())
+            Some(text.as_bytes()[span.offset as usize..][..span.len as usize].to_vec())
         };
-        let again = Session::from_table(&session.table().unwrap(), bytes).unwrap();
+        let again = Session::from_bytes(&session.to_bytes().unwrap(), bytes).unwrap();
         assert_eq!(told(again, rest), at_once, "cut after {cut} lines");
     }
 }

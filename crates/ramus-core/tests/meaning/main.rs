@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use ramus_core::branches::Artefact;
 use ramus_core::history::History;
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 use ramus_core::session::{NodeId, Session};
 
 mod reading;
@@ -14,12 +14,12 @@ mod shapes;
 fn history(short: &str) -> History {
     let mut session = Session::default();
     session.push(testkit::jsonl(short).as_bytes());
-    session.end();
-    History::new(session, Rule::Client)
+    session.finish_last_line();
+    History::new(session, ResumeRule::Client)
 }
 
 fn name(history: &History, id: NodeId) -> String {
-    history.session.spell(history.session.record(id).name.unwrap())
+    history.session.uuid_text(history.session.record(id).uuid.unwrap())
 }
 
 /// Writes down forks, artefacts, conversations and defects of a short-form session.
@@ -28,25 +28,32 @@ fn describe(history: &History) -> String {
     let branches = &history.branches;
     for fork in &branches.forks {
         let ways: Vec<String> = fork
-            .ways
+            .branches
             .iter()
-            .map(|way| {
-                let mark = if way.current { "*" } else { "" };
-                let draft = if way.draft { "?" } else { "" };
-                format!("{}{mark}{draft}", name(history, history.folds.fold(way.fold).head))
+            .map(|branch| {
+                let mark = if branch.current { "*" } else { "" };
+                let draft = if branch.draft { "?" } else { "" };
+                format!(
+                    "{}{mark}{draft}",
+                    name(history, history.message_tree.message(branch.message).head)
+                )
             })
             .collect();
         writeln!(out, "{} at {}: {}", fork.kind, name(history, fork.node), ways.join(" ")).unwrap();
     }
     for kind in Artefact::ALL {
         if let Some(count) = branches.artefacts.get(&kind) {
-            writeln!(out, "{} {count}", kind.word()).unwrap();
+            writeln!(out, "{} {count}", kind.as_str()).unwrap();
         }
     }
     for conversation in &branches.conversations {
         let mark = if conversation.resumes { " resumes" } else { "" };
-        let nodes: Vec<String> =
-            history.path(conversation).nodes.iter().map(|id| name(history, *id)).collect();
+        let nodes: Vec<String> = history
+            .conversation_path(conversation)
+            .nodes
+            .iter()
+            .map(|id| name(history, *id))
+            .collect();
         writeln!(
             out,
             "{}{mark} {}: {}",
@@ -56,8 +63,8 @@ fn describe(history: &History) -> String {
         )
         .unwrap();
     }
-    for defect in history.session.defects().iter().chain(history.tree.defects()) {
-        writeln!(out, "line {}: {}", defect.line, defect.kind.word()).unwrap();
+    for defect in history.session.defects().iter().chain(history.record_tree.defects()) {
+        writeln!(out, "line {}: {}", defect.line, defect.kind.as_str()).unwrap();
     }
     out
 }
@@ -81,7 +88,7 @@ fn a_line_is_one_active_conversation() {
 }
 
 #[test]
-fn r9_an_edited_prompt_is_an_edit_and_an_unanswered_way_a_draft() {
+fn r9_an_edited_prompt_is_an_edit_and_an_unanswered_branch_a_draft() {
     check(
         "a user hello
          b < a assistant hi
@@ -185,7 +192,7 @@ fn r8_a_result_belongs_to_its_call_whatever_its_parent() {
 }
 
 #[test]
-fn r8_what_was_said_between_keeps_a_late_result_in_its_place() {
+fn r8_dialogue_in_between_keeps_a_late_result_in_its_place() {
     check(
         "a user go
          b < a call:t1:Bash sleep
@@ -403,7 +410,7 @@ fn seed_000_ten_edits_of_one_prompt_are_one_fork_of_ten() {
     }
     let history = history(&short);
     assert_eq!(history.branches.forks.len(), 1);
-    assert_eq!(history.branches.forks[0].ways.len(), 10);
+    assert_eq!(history.branches.forks[0].branches.len(), 10);
     assert_eq!(history.branches.conversations.len(), 10);
 }
 
@@ -427,10 +434,10 @@ fn r2_glued_records_are_read_and_their_line_counts_as_damaged() {
     let glued = format!("{}\n{}{}\n{}\n", lines[0], lines[1], lines[2], lines[3]);
     let mut session = Session::default();
     session.push(glued.as_bytes());
-    session.end();
-    assert_eq!(session.counts().damaged, 1);
-    assert_eq!(session.counts().known, 2);
-    let history = History::new(session, Rule::Client);
+    session.finish_last_line();
+    assert_eq!(session.line_counts().damaged, 1);
+    assert_eq!(session.line_counts().known, 2);
+    let history = History::new(session, ResumeRule::Client);
     assert_eq!(describe(&history), "active resumes 4: a b c d\nline 2: glued\n");
 }
 
@@ -447,9 +454,9 @@ fn r2_a_record_with_bad_utf8_holds_its_children_but_is_no_branch_by_itself() {
     }
     let mut session = Session::default();
     session.push(&bytes);
-    session.end();
-    assert_eq!(session.counts().damaged, 2);
-    let history = History::new(session, Rule::Client);
+    session.finish_last_line();
+    assert_eq!(session.line_counts().damaged, 2);
+    let history = History::new(session, ResumeRule::Client);
     assert_eq!(
         describe(&history),
         "decoration 1\nactive resumes 4: a b e c d\nline 3: not-utf8\nline 5: not-utf8\n"
@@ -487,7 +494,7 @@ fn an_id_that_repeats_on_another_branch_stays_there() {
 }
 
 #[test]
-fn r16_a_message_that_goes_on_after_a_prompt_is_counted_once() {
+fn r16_a_message_that_continues_after_a_prompt_is_counted_once() {
     check(
         "a user go
          b < a assistant #m half

@@ -1,8 +1,8 @@
 //! What a person did, where the links of the file say something else: one case per structure that
 //! real clients left behind.
 
-use ramus_core::fold::{Fold, Placement};
-use ramus_core::turn::{TurnKind, turns};
+use ramus_core::message_tree::{MessageNode, Placement};
+use ramus_core::turn::{TurnKind, path_turns};
 
 use crate::{check, history};
 
@@ -17,13 +17,14 @@ fn check_versions(versions: &[&str], short: &str, expected: &str) {
 /// Returns the placements other than by link, in the order of the records.
 fn placements(short: &str) -> Vec<(String, Placement)> {
     let history = history(short);
-    let placed = history.folds.iter().map(|(_, fold)| fold);
-    let moved = placed.filter(|fold| fold.placement != Placement::Linked);
-    let named = |fold: &Fold| {
-        let name = history.session.record(fold.head).name;
-        name.map_or_else(String::new, |name| history.session.spell(name))
+    let placed = history.message_tree.iter().map(|(_, message)| message);
+    let moved = placed.filter(|message| message.placement != Placement::Linked);
+    let named = |message: &MessageNode| {
+        let name = history.session.record(message.head).uuid;
+        name.map_or_else(String::new, |name| history.session.uuid_text(name))
     };
-    let mut moved: Vec<_> = moved.map(|fold| (fold.head, named(fold), fold.placement)).collect();
+    let mut moved: Vec<_> =
+        moved.map(|message| (message.head, named(message), message.placement)).collect();
     moved.sort_by_key(|(head, ..)| *head);
     moved.into_iter().map(|(_, name, placement)| (name, placement)).collect()
 }
@@ -98,7 +99,7 @@ fn several_turns_with_late_records_are_one_line() {
 }
 
 #[test]
-fn a_turn_that_goes_on_below_late_records_is_no_fork() {
+fn a_turn_that_continues_below_late_records_is_not_a_fork() {
     check(
         "a user one
          b < a call:t1 @1 ls
@@ -150,7 +151,7 @@ fn commands_below_a_reused_caveat_continue_the_record_before() {
 }
 
 #[test]
-fn what_is_said_below_a_message_that_a_compaction_kept_continues_the_compaction() {
+fn messages_below_a_preserved_message_continue_the_compaction() {
     let short = "a user one
          b < a assistant @1 hi
          c < b user @2 two
@@ -161,7 +162,7 @@ fn what_is_said_below_a_message_that_a_compaction_kept_continues_the_compaction(
          f < e assistant @7 fine";
     let expected = "decoration 1\nactive resumes 6: a b c d x y e f";
     check_versions(&["2.1.200", "2.1.325"], short, expected);
-    assert_eq!(placements(short), [("e".to_owned(), Placement::KeptMessage)]);
+    assert_eq!(placements(short), [("e".to_owned(), Placement::PreservedMessage)]);
 }
 
 #[test]
@@ -290,7 +291,7 @@ fn a_boundary_whose_logical_parent_was_never_written_continues_the_record_before
 }
 
 #[test]
-fn a_missing_parent_is_a_guess_and_says_so() {
+fn a_missing_parent_is_marked_as_a_guess() {
     let short = "a user one
          b < a assistant hi
          c < gone user two
@@ -356,10 +357,10 @@ fn a_second_prompt_without_a_parent_is_a_second_tree() {
 /// Returns the notes on the default path: after which record, and what they say.
 fn resume_notes(short: &str) -> Vec<(String, u32, Option<u32>)> {
     let history = history(short);
-    let path = history.path(history.branches.main().unwrap());
+    let path = history.conversation_path(history.branches.main_conversation().unwrap());
     let mut last = String::new();
     let mut notes = Vec::new();
-    for turn in turns(&history, &path, &mut |_| None) {
+    for turn in path_turns(&history, &path, &mut |_| None) {
         if let TurnKind::Resume(note) = turn.kind {
             notes.push((last.clone(), note.without, note.below));
         } else if let Some(uuid) = turn.uuid {
@@ -370,7 +371,7 @@ fn resume_notes(short: &str) -> Vec<(String, u32, Option<u32>)> {
 }
 
 #[test]
-fn r29_a_note_says_what_the_client_resumes_without() {
+fn r29_a_note_shows_what_the_client_does_not_load() {
     let after = |uuid: &str, without, below| vec![(uuid.to_owned(), without, below)];
     assert_eq!(resume_notes("a user one\nb < a assistant hi\nc < b user two"), []);
     // At a compaction: what stands above it.
@@ -398,6 +399,6 @@ fn the_default_is_not_a_lone_command_or_prompt_beside_a_conversation() {
         "a user one\nb < a assistant hi\nc < gone user @9 lost",
     ] {
         let history = history(short);
-        assert_eq!(history.branches.main().unwrap().messages, 2, "{short}");
+        assert_eq!(history.branches.main_conversation().unwrap().messages, 2, "{short}");
     }
 }

@@ -1,12 +1,14 @@
 use std::fmt::Write;
 
 use insta::assert_snapshot;
-use ramus_core::body::{AssistantBody, EditOutput, Replacement, ToolOutput, Usage};
-use ramus_core::branches::Status;
-use ramus_core::compare::{Common, Side, files};
+use ramus_core::body::{AssistantBody, EditOutput, Replacement, TokenUsage, ToolOutput};
+use ramus_core::branches::BranchStatus;
+use ramus_core::compare::{
+    ComparedSide, OwnTurn, PathOverlap, changed_files, order_exchanges, paired_exchanges,
+};
 use ramus_core::price::PriceList;
 use ramus_core::session::NodeId;
-use ramus_core::turn::{Answer, Call, Outcome, Part, Prompt, Turn, TurnKind};
+use ramus_core::turn::{PromptTurn, Reply, ReplyPart, ToolCall, ToolOutcome, Turn, TurnKind};
 use serde_json::json;
 
 use super::*;
@@ -24,33 +26,33 @@ fn turn(kind: TurnKind) -> Turn {
 }
 
 fn prompt(text: &str) -> Turn {
-    turn(TurnKind::Prompt(Prompt { text: text.to_owned(), ..Prompt::default() }))
+    turn(TurnKind::Prompt(PromptTurn { text: text.to_owned(), ..PromptTurn::default() }))
 }
 
-fn answer(parts: Vec<Part>) -> Turn {
-    turn(TurnKind::Answer(Answer {
+fn answer(parts: Vec<ReplyPart>) -> Turn {
+    turn(TurnKind::Reply(Reply {
         model: Some("claude-opus-5".to_owned()),
         parts,
-        ..Answer::default()
+        ..Reply::default()
     }))
 }
 
-fn text(text: &str) -> Part {
-    Part::Text(text.to_owned())
+fn text(text: &str) -> ReplyPart {
+    ReplyPart::Text(text.to_owned())
 }
 
-fn call(name: &str, input: serde_json::Value, output: Option<ToolOutput>) -> Part {
-    let result = Outcome {
+fn call(name: &str, input: serde_json::Value, output: Option<ToolOutput>) -> ReplyPart {
+    let result = ToolOutcome {
         node: None,
         time: None,
         is_error: false,
         content: Vec::new(),
         output,
         feedback: None,
-        spilled: None,
-        whole: None,
+        spilled_path: None,
+        spilled_text: None,
     };
-    Part::Call(Box::new(Call {
+    ReplyPart::Call(Box::new(ToolCall {
         id: "t".to_owned(),
         name: name.to_owned(),
         input,
@@ -59,7 +61,7 @@ fn call(name: &str, input: serde_json::Value, output: Option<ToolOutput>) -> Par
     }))
 }
 
-fn edit(original: Option<&str>, old: &str, new: &str) -> Part {
+fn edit(original: Option<&str>, old: &str, new: &str) -> ReplyPart {
     let output = EditOutput {
         file_path: "/app/src/main.rs".to_owned(),
         replacement: Replacement { old: old.to_owned(), new: new.to_owned(), all: false },
@@ -69,12 +71,12 @@ fn edit(original: Option<&str>, old: &str, new: &str) -> Part {
     call("Edit", json!({}), Some(ToolOutput::Edit(output)))
 }
 
-fn side(turns: Vec<Turn>, model: &str) -> Side {
-    let mut side = Side::default();
-    turns.into_iter().for_each(|turn| side.own(0, turn));
-    side.usage.take(&AssistantBody {
+fn side(turns: &[Turn], model: &str) -> ComparedSide {
+    let mut side = ComparedSide::default();
+    turns.iter().for_each(|turn| side.add_own_turn(turn));
+    side.usage.add_reply(&AssistantBody {
         model: Some(model.to_owned()),
-        usage: Some(Usage { output_tokens: 12_000, ..Usage::default() }),
+        usage: Some(TokenUsage { output_tokens: 12_000, ..TokenUsage::default() }),
         ..AssistantBody::default()
     });
     side
@@ -83,24 +85,25 @@ fn side(turns: Vec<Turn>, model: &str) -> Side {
 /// Draws a comparison; changed words stand in brackets.
 #[track_caller]
 fn check(a: Vec<Turn>, b: Vec<Turn>, width: usize, side_by_side: bool) -> String {
-    let (a, b) = (side(a, "claude-opus-5"), side(b, "glm-5"));
-    let named = |address: &str| Named {
+    let turns = [a, b];
+    let (a, b) = (side(&turns[0], "claude-opus-5"), side(&turns[1], "glm-5"));
+    let named = |address: &str| ConversationLabel {
         address: address.to_owned(),
-        status: Status::Active,
+        status: BranchStatus::Active,
         title: Some("A title".to_owned()),
     };
     let names = [named("aaaa@1"), named("bbbb@12")];
     let own = [NodeId(0)].into_iter().collect();
-    let common = Common {
+    let common = PathOverlap {
         messages: 3,
         node: Some("0123456789".to_owned()),
         short_node: Some("01234567".to_owned()),
         own: [vec![own], Vec::new()],
         own_messages: [2, 2],
-        ..Common::default()
+        ..PathOverlap::default()
     };
-    let files = files(&a, &b);
-    let compared = Compared {
+    let files = changed_files(&a, &b);
+    let compared = ComparedConversations {
         common: &common,
         names: [&names[0], &names[1]],
         sides: [&a, &b],
@@ -115,9 +118,17 @@ fn check(a: Vec<Turn>, b: Vec<Turn>, width: usize, side_by_side: bool) -> String
         cwd: "/app",
         time: &|_| String::new(),
     };
+    let own = |turn: &Turn| OwnTurn { part: 0, turn: turn.clone() };
+    let order = order_exchanges([a.exchanges, b.exchanges], &mut |side, each| {
+        turns[side].iter().for_each(|turn| each(&own(turn)));
+        Ok::<(), ()>(())
+    })
+    .unwrap();
+    let [mut left, mut right] = turns.each_ref().map(|turns| turns.iter().map(own));
+    let exchanges = &mut paired_exchanges(&order, [&mut left, &mut right]);
     let mut drawing = String::new();
-    for line in compare(&compared, &config) {
-        assert!(line.width() <= width, "{}", line.text());
+    for line in comparison_lines(&compared, exchanges, &config) {
+        assert!(line.width() <= width, "{}", line.to_text());
         for span in &line.0 {
             let strong = matches!(span.label, Label::AddedStrong | Label::RemovedStrong);
             let (open, close) = if strong { ("[", "]") } else { ("", "") };
@@ -284,7 +295,7 @@ fn files_and_commands_are_compared_by_how_they_end() {
 }
 
 #[test]
-fn what_was_not_recorded_is_said() {
+fn unrecorded_content_is_reported() {
     let a = vec![answer(vec![edit(None, "one", "two")])];
     let b = vec![answer(vec![text("I changed nothing.")])];
     assert_snapshot!(check(a, b, 70, false), @"

@@ -4,28 +4,28 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use ramus_core::body::{Todo, TodoStatus, ToolOutput};
-use ramus_core::turn::{Action, Call};
+use ramus_core::turn::{ToolAction, ToolCall};
 use serde_json::{Map, Value};
 
-use super::{Config, Tools};
-use crate::diff::Hunk;
+use super::{ExportConfig, ToolDetail};
+use crate::diff::DiffHunk;
 use crate::highlight::Highlight;
 use crate::opened_call::{self, AnsweredQuestion, result_text};
 use crate::text::{self, TextConfig};
 
 /// How many lines and bytes of a text a brief transcript shows.
-const LINES: usize = 40;
-const BYTES: usize = 4_000;
+const MAX_LINES: usize = 40;
+const MAX_BYTES: usize = 4_000;
 
 /// A section of an opened call, as documents can draw it.
 #[derive(Debug)]
-pub enum Section<'a> {
+pub enum DocumentSection<'a> {
     /// Verbatim text. The language is a name or a file extension.
     Code {
         language: &'a str,
         text: Cow<'a, str>,
     },
-    Diff(FileDiff),
+    Diff(CallDiff),
     Markdown(Cow<'a, str>),
     /// What went wrong.
     Error(Cow<'a, str>),
@@ -34,20 +34,20 @@ pub enum Section<'a> {
     /// The model's description of a command.
     Description(&'a str),
     /// This many lines were left out.
-    Cut(usize),
+    LeftOut(usize),
 }
 
 /// Changes in a file.
 #[derive(Debug)]
-pub struct FileDiff {
-    pub hunks: Vec<Hunk>,
+pub struct CallDiff {
+    pub hunks: Vec<DiffHunk>,
     /// Whether the line numbers are those of the file.
     numbered: bool,
 }
 
-impl FileDiff {
+impl CallDiff {
     /// Returns the changes in unified format, shortened like every text, and how many lines were left out.
-    pub(super) fn unified(&self, tools: Tools) -> (String, usize) {
+    pub(super) fn unified_text(&self, tools: ToolDetail) -> (String, usize) {
         let mut text = String::new();
         for hunk in &self.hunks {
             if self.numbered {
@@ -58,14 +58,14 @@ impl FileDiff {
                 let _ = writeln!(text, "{line}");
             }
         }
-        let (text, hidden) = shown(tools, text.into());
+        let (text, hidden) = cut_text(tools, text.into());
         (text.into_owned(), hidden)
     }
 }
 
 /// A call in one line: name, subject, outcome.
 #[derive(Debug)]
-pub struct Summary {
+pub struct CallSummary {
     pub name: String,
     pub subject: String,
     pub outcome: String,
@@ -73,7 +73,7 @@ pub struct Summary {
 }
 
 /// Summarizes a call.
-pub fn summary(call: &Call, config: &Config<'_>) -> Summary {
+pub fn summarize_call(call: &ToolCall, config: &ExportConfig<'_>) -> CallSummary {
     let text = TextConfig {
         width: 120,
         thinking: false,
@@ -86,9 +86,9 @@ pub fn summary(call: &Call, config: &Config<'_>) -> Summary {
         cwd: config.cwd,
         time: &|_| String::new(),
     };
-    let (name, subject, outcome) = text::summary(call, &text);
+    let (name, subject, outcome) = text::call_summary(call, &text);
     let failed = call.result.as_ref().is_some_and(|result| result.is_error);
-    Summary { name, subject, outcome, failed }
+    CallSummary { name, subject, outcome, failed }
 }
 
 /// How many lines of a folded command's output are shown, and their maximum length.
@@ -96,8 +96,8 @@ const TAIL_LINES: usize = 3;
 const TAIL_CHARS: usize = 160;
 
 /// Returns the last lines of a command's output. `None`: the summary shows all of it.
-pub(super) fn tail(call: &Call) -> Option<String> {
-    let Action::Run { .. } = call.action() else { return None };
+pub(super) fn output_tail(call: &ToolCall) -> Option<String> {
+    let ToolAction::Run { .. } = call.action() else { return None };
     let text = result_text(call.result.as_ref()?);
     let mut lines = text.lines().rev().filter(|line| !line.trim().is_empty());
     let mut last: Vec<String> = lines
@@ -116,7 +116,7 @@ pub(super) fn tail(call: &Call) -> Option<String> {
 }
 
 /// Whether a command is known to have ended normally.
-pub(super) fn succeeded(call: &Call) -> bool {
+pub(super) fn has_succeeded(call: &ToolCall) -> bool {
     let output =
         call.result.as_ref().filter(|result| !result.is_error).map(|result| &result.output);
     match output {
@@ -131,74 +131,85 @@ pub(super) fn succeeded(call: &Call) -> bool {
 }
 
 /// Opens a call.
-pub fn sections<'a>(call: &'a Call, config: &Config<'_>) -> Vec<Section<'a>> {
-    let mut document = Document { tools: config.tools, sections: Vec::new() };
-    for section in opened_call::sections(call, config.tools == Tools::Full) {
-        document.push(section);
+pub fn document_sections<'a>(
+    call: &'a ToolCall,
+    config: &ExportConfig<'_>,
+) -> Vec<DocumentSection<'a>> {
+    let mut document = SectionList { tools: config.tools, sections: Vec::new() };
+    for section in opened_call::call_sections(call, config.tools == ToolDetail::Full) {
+        document.push_section(section);
     }
     document.sections
 }
 
-struct Document<'a> {
-    tools: Tools,
-    sections: Vec<Section<'a>>,
+struct SectionList<'a> {
+    tools: ToolDetail,
+    sections: Vec<DocumentSection<'a>>,
 }
 
-impl<'a> Document<'a> {
-    fn push(&mut self, section: opened_call::Section<'a>) {
-        use opened_call::Section as Opened;
+impl<'a> SectionList<'a> {
+    fn push_section(&mut self, section: opened_call::CallSection<'a>) {
+        use opened_call::CallSection as Opened;
         match section {
-            Opened::Description(text) => self.sections.push(Section::Description(text)),
-            Opened::Command(command) => self.code("sh", command.into()),
+            Opened::Description(text) => self.sections.push(DocumentSection::Description(text)),
+            Opened::Command(command) => self.push_code("sh", command.into()),
             Opened::Diff { hunks, .. } if hunks.is_empty() => {}
             Opened::Diff { hunks, numbered } => {
-                self.sections.push(Section::Diff(FileDiff { hunks, numbered }));
+                self.sections.push(DocumentSection::Diff(CallDiff { hunks, numbered }));
             }
-            Opened::File { path, text, .. } => self.code(language(path), text),
-            Opened::Message { markdown, .. } => self.markdown(markdown),
-            Opened::Quote(text) => self.markdown(text.into()),
-            Opened::Todos(todos) => self.code("", todo_list(&todos).into()),
-            Opened::Questions(questions) => self.code("", question_list(&questions).into()),
-            Opened::Inputs(pairs) => self.code("json", json_object(&pairs).into()),
-            Opened::Output { text, .. } => self.code("", text),
-            Opened::Error(text) => self.cut(text, Section::Error),
-            Opened::Feedback(text) => self.sections.push(Section::Feedback(text)),
+            Opened::File { path, text, .. } => self.push_code(file_extension(path), text),
+            Opened::Message { markdown, .. } => self.push_markdown(markdown),
+            Opened::Quote(text) => self.push_markdown(text.into()),
+            Opened::Todos(todos) => self.push_code("", todo_list(&todos).into()),
+            Opened::Questions(questions) => self.push_code("", question_list(&questions).into()),
+            Opened::Inputs(pairs) => self.push_code("json", json_object(&pairs).into()),
+            Opened::Output { text, .. } => self.push_code("", text),
+            Opened::Error(text) => self.push_cut(text, DocumentSection::Error),
+            Opened::Feedback(text) => self.sections.push(DocumentSection::Feedback(text)),
             // Documents show images below the sections.
             Opened::Media(_) => {}
         }
     }
 
-    fn code(&mut self, language: &'a str, text: Cow<'a, str>) {
-        self.cut(text, |text| Section::Code { language, text });
+    fn push_code(&mut self, language: &'a str, text: Cow<'a, str>) {
+        self.push_cut(text, |text| DocumentSection::Code { language, text });
     }
 
-    fn markdown(&mut self, text: Cow<'a, str>) {
-        self.cut(text, Section::Markdown);
+    fn push_markdown(&mut self, text: Cow<'a, str>) {
+        self.push_cut(text, DocumentSection::Markdown);
     }
 
     /// Adds a shortened text, and how many lines were left out.
-    fn cut(&mut self, text: Cow<'a, str>, section: impl FnOnce(Cow<'a, str>) -> Section<'a>) {
-        let (text, hidden) = shown(self.tools, text);
+    fn push_cut(
+        &mut self,
+        text: Cow<'a, str>,
+        section: impl FnOnce(Cow<'a, str>) -> DocumentSection<'a>,
+    ) {
+        let (text, hidden) = cut_text(self.tools, text);
         if !text.trim().is_empty() {
             self.sections.push(section(text));
         }
         if hidden > 0 {
-            self.sections.push(Section::Cut(hidden));
+            self.sections.push(DocumentSection::LeftOut(hidden));
         }
     }
 }
 
 /// Returns a shortened text, and how many lines were left out.
-fn shown(tools: Tools, text: Cow<'_, str>) -> (Cow<'_, str>, usize) {
-    if tools == Tools::Full || text.len() <= BYTES && lines(&text) <= LINES + 2 {
+fn cut_text(tools: ToolDetail, text: Cow<'_, str>) -> (Cow<'_, str>, usize) {
+    if tools == ToolDetail::Full
+        || text.len() <= MAX_BYTES && count_newlines(&text) <= MAX_LINES + 2
+    {
         return (text, 0);
     }
-    let mut end =
-        memchr::memchr_iter(b'\n', text.as_bytes()).nth(LINES - 1).unwrap_or(text.len()).min(BYTES);
+    let mut end = memchr::memchr_iter(b'\n', text.as_bytes())
+        .nth(MAX_LINES - 1)
+        .unwrap_or(text.len())
+        .min(MAX_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let hidden = lines(&text[end..]).max(1);
+    let hidden = count_newlines(&text[end..]).max(1);
     match text {
         Cow::Borrowed(text) => (Cow::Borrowed(&text[..end]), hidden),
         Cow::Owned(mut text) => {
@@ -208,7 +219,7 @@ fn shown(tools: Tools, text: Cow<'_, str>) -> (Cow<'_, str>, usize) {
     }
 }
 
-fn lines(text: &str) -> usize {
+fn count_newlines(text: &str) -> usize {
     memchr::memchr_iter(b'\n', text.as_bytes()).count()
 }
 
@@ -243,7 +254,7 @@ fn json_object(pairs: &[(&str, &Value)]) -> String {
 }
 
 /// Returns the extension of a file name, which code hosts accept as a language.
-fn language(path: &str) -> &str {
+fn file_extension(path: &str) -> &str {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let is_word = ending.len() <= 12 && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());

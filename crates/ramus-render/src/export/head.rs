@@ -6,7 +6,7 @@ use ramus_core::time::Time;
 
 /// The facts about a path that come before its first turn.
 #[derive(Clone, Debug, Default)]
-pub struct Header {
+pub struct TranscriptHeader {
     pub session: String,
     /// The session that started this agent. `None`: this is not an agent's transcript.
     pub parent: Option<String>,
@@ -30,18 +30,18 @@ pub struct Header {
     pub started: Option<Time>,
     pub ended: Option<Time>,
     pub models: Vec<String>,
-    pub tokens: Tokens,
+    pub tokens: PathTokens,
     /// The earlier sessions that the path continues, oldest first.
     pub continues: Vec<String>,
     /// All paths of the session, including this one.
-    pub siblings: Arc<[Sibling]>,
+    pub siblings: Arc<[SiblingPath]>,
     /// The link to the list of all transcripts.
     pub index: Option<String>,
 }
 
 /// The tokens of a path, each message counted once (R20).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tokens {
+pub struct PathTokens {
     pub input: u64,
     pub output: u64,
     pub cache_read: u64,
@@ -50,14 +50,14 @@ pub struct Tokens {
 
 /// A path of the same session.
 #[derive(Clone, Debug, Default)]
-pub struct Sibling {
+pub struct SiblingPath {
     pub path: usize,
     /// `None`: it has no transcript, because another session contains all of it.
     pub href: Option<String>,
     /// The first words after its fork point.
     pub words: String,
-    /// The words as formatted by [`told`](super::told).
-    pub told: String,
+    /// The words as formatted by [`format_first_words`](super::format_first_words).
+    pub formatted_words: String,
     pub status: &'static str,
     pub resumes: bool,
     pub messages: u32,
@@ -67,9 +67,9 @@ pub struct Sibling {
 /// quadratic.
 const MOST_SIBLINGS: usize = 100;
 
-impl Header {
+impl TranscriptHeader {
     /// Returns the paths nearest to this one, and how many others there are.
-    pub(super) fn nearest_siblings(&self) -> (&[Sibling], usize) {
+    pub(super) fn nearest_siblings(&self) -> (&[SiblingPath], usize) {
         let all = self.siblings.len();
         let length = all.min(MOST_SIBLINGS);
         let start = self.path.saturating_sub(length / 2).min(all - length);
@@ -77,7 +77,7 @@ impl Header {
     }
 
     /// Returns the title, or the id if there is none.
-    pub fn name(&self) -> &str {
+    pub fn display_name(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.session)
     }
 
@@ -93,7 +93,7 @@ impl Header {
     }
 
     /// Returns names and values in their order.
-    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn header_rows(&self) -> Vec<(&'static str, String)> {
         let mut rows = vec![
             ("Session ID", self.session.clone()),
             ("Path", format!("{} of {}", self.path, self.paths)),
@@ -104,14 +104,14 @@ impl Header {
         };
         row("Agent Of", self.parent.clone());
         row("Fork Point", self.fork_point.clone());
-        row(TOTAL, Some(self.messages.to_string()));
+        row(TOTAL_MESSAGES, Some(self.messages.to_string()));
         row("Fork Kind", self.fork_kind.map(str::to_owned));
         row("Title", self.title.clone());
         row("Project", Some(self.project.clone()));
         row("Git Branch", self.git_branch.clone());
         row("Continues", Some(self.continues.join(", ")));
-        row("Started", self.started.map(stamp));
-        row("Ended", self.ended.map(stamp));
+        row("Started", self.started.map(utc_time));
+        row("Ended", self.ended.map(utc_time));
         row("Models", Some(self.models.join(", ")));
         row("Client", self.version.clone());
         row("Tokens", self.token_words());
@@ -119,29 +119,29 @@ impl Header {
     }
 
     fn token_words(&self) -> Option<String> {
-        let Tokens { input, output, cache_read, cache_write } = self.tokens;
-        (self.tokens != Tokens::default()).then(|| {
+        let PathTokens { input, output, cache_read, cache_write } = self.tokens;
+        (self.tokens != PathTokens::default()).then(|| {
             format!(
                 "{} input, {} output, {} cache read, {} cache write",
-                grouped(input),
-                grouped(output),
-                grouped(cache_read),
-                grouped(cache_write)
+                grouped_digits(input),
+                grouped_digits(output),
+                grouped_digits(cache_read),
+                grouped_digits(cache_write)
             )
         })
     }
 }
 
 /// The last row of the original transcript format. Newer rows follow it.
-pub(super) const TOTAL: &str = "Total Messages";
+pub(super) const TOTAL_MESSAGES: &str = "Total Messages";
 
-/// The note about compactions, which comes before [`TOTAL`].
-pub(super) const COMPACTED: (&str, &str) =
+/// The note about compactions, which comes before [`TOTAL_MESSAGES`].
+pub(super) const COMPACTED_NOTE: (&str, &str) =
     ("Contains Compact Operation(s)", "Full conversation including compacted segments");
 
 /// Formats a time in UTC, so that the output does not depend on the local time zone.
-pub(super) fn stamp(time: Time) -> String {
-    time.timestamp().strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+pub(super) fn utc_time(time: Time) -> String {
+    time.to_timestamp().strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-pub(super) use crate::text::grouped;
+pub(super) use crate::text::grouped_digits;

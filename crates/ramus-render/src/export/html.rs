@@ -7,132 +7,137 @@ mod code;
 
 mod outline;
 
-mod page;
+mod document;
 
 mod prose;
 
 use std::fmt::Write as _;
 
-use ramus_core::body::{Block, Media, Usage};
-use ramus_core::turn::{Answer, Call, Command, Compaction, Fork, Part, Thought, Turn, TurnKind};
-
-use super::call::{Section, sections, succeeded, summary, tail};
-use super::head::stamp;
-use super::{Config, Tools, words};
-use crate::text::{
-    count, fork_summary, grouped, guess_note, media, model_name, resume_note, tokens,
+use ramus_core::body::{ContentBlock, Media, TokenUsage};
+use ramus_core::turn::{
+    CommandTurn, Compaction, ForkTurn, Reply, ReplyPart, Thought, ToolCall, Turn, TurnKind,
 };
-use code::code;
-pub(super) use outline::{foot_with_outline, outline_entry};
-pub(super) use page::{close, head, open};
-use prose::{escape_clean, line, prose};
+
+use super::call::{DocumentSection, document_sections, has_succeeded, output_tail, summarize_call};
+use super::head::utc_time;
+use super::{ExportConfig, ToolDetail, phrases};
+use crate::text::{
+    count_noun, fork_summary, format_tokens, grouped_digits, guess_note, media_label, model_name,
+    resume_note,
+};
+use code::write_code;
+pub(super) use document::{close_document, open_document, write_head};
+pub(super) use outline::{write_outline_end, write_outline_entry, write_outline_start};
+use prose::{escape_sanitized, escaped_line, write_prose};
 
 /// Closes the document.
-pub(super) fn foot(out: &mut String) {
+pub(super) fn write_foot(out: &mut String) {
     out.push_str("</main>\n");
-    close(out);
+    close_document(out);
 }
 
 /// Formats the first words of a path.
-pub(super) fn told(words: &str) -> String {
-    line(words)
+pub(super) fn format_first_words(words: &str) -> String {
+    escaped_line(words)
 }
 
 /// Writes one turn.
-pub(super) fn turn(turn: &Turn, config: &Config<'_>, out: &mut String) {
+pub(super) fn write_turn(turn: &Turn, config: &ExportConfig<'_>, out: &mut String) {
     match &turn.kind {
         TurnKind::Prompt(prompt) => {
             let who = if prompt.delegated { "Task" } else { "You" };
-            section(turn, "you", who, if prompt.queued { "queued" } else { "" }, out);
+            open_section(turn, "you", who, if prompt.queued { "queued" } else { "" }, out);
             if !prompt.text.is_empty() {
                 out.push_str("<div class=\"body\">");
-                escape_clean(prompt.text.trim_end(), out);
+                escape_sanitized(prompt.text.trim_end(), out);
                 out.push_str("</div>\n");
             }
-            prompt.media.iter().for_each(|media| picture(media, config, out));
+            prompt.media.iter().for_each(|media| write_picture(media, config, out));
             out.push_str("</section>\n");
         }
-        TurnKind::Answer(answer) => write_answer(turn, answer, config, out),
+        TurnKind::Reply(answer) => write_reply(turn, answer, config, out),
         TurnKind::Result(call) => write_call(call, config, out),
         TurnKind::Command(command) => write_command(turn, command, out),
         TurnKind::Compaction(compaction) => write_compaction(turn, compaction, out),
         TurnKind::Fork(fork) => write_fork(turn, fork, config, out),
         TurnKind::File(file) => {
             let what = if file.edited { "changed on disk" } else { "attached" };
-            let title = format!("📎 <code>{}</code> {what}", line(&file.path));
-            match file.text.as_deref().filter(|_| config.tools == Tools::Full) {
-                Some(text) => details("", &title, out, |out| code("", text, out)),
+            let title = format!("📎 <code>{}</code> {what}", escaped_line(&file.path));
+            match file.text.as_deref().filter(|_| config.tools == ToolDetail::Full) {
+                Some(text) => write_details("", &title, out, |out| write_code("", text, out)),
                 None => {
                     let _ = writeln!(out, "<p class=\"line\">{title}</p>");
                 }
             }
         }
-        kind => aside(kind, config, out),
+        kind => write_aside(kind, config, out),
     }
 }
 
-fn aside(kind: &TurnKind, config: &Config<'_>, out: &mut String) {
+fn write_aside(kind: &TurnKind, config: &ExportConfig<'_>, out: &mut String) {
     match kind {
         TurnKind::Interrupt { for_tool_use: true } => {
-            note("bad", "■ Interrupted: tool call rejected", out);
+            write_note("bad", "■ Interrupted: tool call rejected", out);
         }
-        TurnKind::Interrupt { .. } => note("bad", "■ Interrupted", out),
+        TurnKind::Interrupt { .. } => write_note("bad", "■ Interrupted", out),
         TurnKind::Synthetic(said) if said.is_api_error => {
-            note("bad", &format!("✗ {}", said.text), out);
+            write_note("bad", &format!("✗ {}", said.text), out);
         }
-        TurnKind::Synthetic(said) => note("", &format!("○ {}", said.text), out),
+        TurnKind::Synthetic(said) => write_note("", &format!("○ {}", said.text), out),
         TurnKind::Notification(news) => {
-            let told = words::news(news);
+            let told = phrases::notification_text(news);
             if news.text.trim().is_empty() {
-                return note("", &format!("◆ {told}"), out);
+                return write_note("", &format!("◆ {told}"), out);
             }
-            details("", &format!("◆ {}", line(&told)), out, |out| prose(&news.text, out));
+            write_details("", &format!("◆ {}", escaped_line(&told)), out, |out| {
+                write_prose(&news.text, out);
+            });
         }
-        TurnKind::Hook(hook) if config.tools != Tools::None => {
-            let verb = words::hook(hook.effect);
-            let title = format!("⚑ hook <code>{}</code> {verb}", line(&hook.name));
-            details("", &title, out, |out| code("", &hook.text, out));
+        TurnKind::Hook(hook) if config.tools != ToolDetail::None => {
+            let verb = phrases::hook_verb(hook.effect);
+            let title = format!("⚑ hook <code>{}</code> {verb}", escaped_line(&hook.name));
+            write_details("", &title, out, |out| write_code("", &hook.text, out));
         }
-        TurnKind::Note(said) => note("", &format!("ℹ {}", said.text), out),
-        TurnKind::Resume(at) => note("", &format!("◉ {}", resume_note(*at)), out),
-        TurnKind::Guess(at) => note("", &format!("? {}", guess_note(*at)), out),
+        TurnKind::Note(said) => write_note("", &format!("ℹ {}", said.text), out),
+        TurnKind::Resume(at) => write_note("", &format!("◉ {}", resume_note(*at)), out),
+        TurnKind::Guess(at) => write_note("", &format!("? {}", guess_note(*at)), out),
         TurnKind::Injected(text) => {
-            details("", "⋯ Added by Claude Code", out, |out| prose(text, out));
+            write_details("", "⋯ Added by Claude Code", out, |out| write_prose(text, out));
         }
         TurnKind::Unknown { kind, value } => {
-            let title = format!("? Unknown record type <code>{}</code>", line(kind));
-            details("", &title, out, |out| code("json", &format!("{value:#}"), out));
+            let title = format!("? Unknown record type <code>{}</code>", escaped_line(kind));
+            write_details("", &title, out, |out| write_code("json", &format!("{value:#}"), out));
         }
         TurnKind::Damaged { line, text } => {
-            note("bad", &format!("⚠ Line {line} is damaged; readable part: {text}"), out);
+            write_note("bad", &format!("⚠ Line {line} is damaged; readable part: {text}"), out);
         }
         _ => {}
     }
 }
 
-fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut String) {
+fn write_reply(turn: &Turn, answer: &Reply, config: &ExportConfig<'_>, out: &mut String) {
     let start = out.len();
     let model = answer.model.as_deref().map(model_name).unwrap_or_default();
-    section(turn, &answer_class(answer, config), "Claude", model, out);
-    if let Some(used) = answer.uses.last() {
+    open_section(turn, &reply_class(answer, config), "Claude", model, out);
+    if let Some(used) = answer.requests.last() {
         write_tokens(&used.usage, out);
     }
     let body = out.len();
     for part in &answer.parts {
         match part {
-            Part::Text(text) => {
+            ReplyPart::Text(text) => {
                 out.push_str("<div class=\"say\">");
-                prose(text, out);
+                write_prose(text, out);
                 out.push_str("</div>\n");
             }
-            Part::Thinking(thought) => write_thought(thought, config, out),
-            Part::Call(call) => write_call(call, config, out),
-            Part::Media(media) => picture(media, config, out),
-            Part::Fallback { from, to } => {
-                let told = words::fallback(from.as_deref(), to.as_deref());
-                note("", &format!("↪ {told}"), out);
+            ReplyPart::Thinking(thought) => write_thought(thought, config, out),
+            ReplyPart::Call(call) => write_call(call, config, out),
+            ReplyPart::Media(media) => write_picture(media, config, out),
+            ReplyPart::Fallback { from, to } => {
+                let told = phrases::fallback_text(from.as_deref(), to.as_deref());
+                write_note("", &format!("↪ {told}"), out);
             }
-            Part::Unknown(value) => code("json", &value.to_string(), out),
+            ReplyPart::Unknown(value) => write_code("json", &value.to_string(), out),
         }
     }
     // A reply without visible parts gets no heading.
@@ -144,12 +149,12 @@ fn write_answer(turn: &Turn, answer: &Answer, config: &Config<'_>, out: &mut Str
 }
 
 /// Returns the CSS classes of a reply: which kinds of parts it has, for the filters.
-fn answer_class(answer: &Answer, config: &Config<'_>) -> String {
+fn reply_class(answer: &Reply, config: &ExportConfig<'_>) -> String {
     let (mut says, mut calls, mut thinks) = (false, false, false);
     for part in &answer.parts {
         match part {
-            Part::Call(_) => calls |= config.tools != Tools::None,
-            Part::Thinking(_) => thinks |= config.thinking,
+            ReplyPart::Call(_) => calls |= config.tools != ToolDetail::None,
+            ReplyPart::Thinking(_) => thinks |= config.thinking,
             _ => says = true,
         }
     }
@@ -163,7 +168,7 @@ fn answer_class(answer: &Answer, config: &Config<'_>) -> String {
 }
 
 /// Adds the tokens of a message to its heading, which was just written.
-fn write_tokens(usage: &Usage, out: &mut String) {
+fn write_tokens(usage: &TokenUsage, out: &mut String) {
     let (context, output) = (usage.context_tokens(), usage.output_tokens);
     if context == 0 && output == 0 {
         return;
@@ -173,128 +178,137 @@ fn write_tokens(usage: &Usage, out: &mut String) {
         out,
         "<small class=\"tokens\" title=\"{} output tokens; {} input tokens: {} new, {} cache read, {} cache write\">\
          {} out · {} in</small></h2>",
-        grouped(output),
-        grouped(context),
-        grouped(usage.input_tokens),
-        grouped(usage.cache_read_input_tokens),
-        grouped(usage.cache_creation_input_tokens),
-        tokens(output),
-        tokens(context),
+        grouped_digits(output),
+        grouped_digits(context),
+        grouped_digits(usage.input_tokens),
+        grouped_digits(usage.cache_read_input_tokens),
+        grouped_digits(usage.cache_creation_input_tokens),
+        format_tokens(output),
+        format_tokens(context),
     );
 }
 
-fn write_thought(thought: &Thought, config: &Config<'_>, out: &mut String) {
+fn write_thought(thought: &Thought, config: &ExportConfig<'_>, out: &mut String) {
     match thought {
         _ if !config.thinking => {}
-        Thought::Text(text) => details("thought", "∴ Thinking", out, |out| prose(text, out)),
-        Thought::Withheld { .. } => note("thought", "∴ Thinking (withheld)", out),
-        Thought::Redacted { .. } => note("thought", "∴ Thinking (encrypted)", out),
+        Thought::Text(text) => {
+            write_details("thought", "∴ Thinking", out, |out| write_prose(text, out));
+        }
+        Thought::Withheld { .. } => write_note("thought", "∴ Thinking (withheld)", out),
+        Thought::Redacted { .. } => write_note("thought", "∴ Thinking (encrypted)", out),
     }
 }
 
-fn write_call(call: &Call, config: &Config<'_>, out: &mut String) {
-    if config.tools == Tools::None {
+fn write_call(call: &ToolCall, config: &ExportConfig<'_>, out: &mut String) {
+    if config.tools == ToolDetail::None {
         return;
     }
-    let said = summary(call, config);
-    let mut title = format!("<b>{}</b>", line(&said.name));
+    let said = summarize_call(call, config);
+    let mut title = format!("<b>{}</b>", escaped_line(&said.name));
     if !said.subject.is_empty() {
-        let _ = write!(title, " <code>{}</code>", line(&said.subject));
+        let _ = write!(title, " <code>{}</code>", escaped_line(&said.subject));
     }
     if !said.outcome.is_empty() {
         let outcome = match said.outcome.strip_prefix("→ ") {
-            Some(words) if succeeded(call) => format!("✓ {words}"),
+            Some(words) if has_succeeded(call) => format!("✓ {words}"),
             _ => said.outcome.clone(),
         };
-        let _ = write!(title, " <span class=\"out\">{}</span>", line(&outcome));
+        let _ = write!(title, " <span class=\"out\">{}</span>", escaped_line(&outcome));
     }
     // The end of a command's output is visible while the call is folded.
-    if let Some(tail) = tail(call) {
+    if let Some(tail) = output_tail(call) {
         title.push_str("<span class=\"tail\">");
-        escape_clean(&tail, &mut title);
+        escape_sanitized(&tail, &mut title);
         title.push_str("</span>");
     }
-    details(if said.failed { "tool bad" } else { "tool" }, &title, out, |out| {
-        for section in sections(call, config) {
+    write_details(if said.failed { "tool bad" } else { "tool" }, &title, out, |out| {
+        for section in document_sections(call, config) {
             write_section(&section, config.tools, out);
         }
         for block in call.result.iter().flat_map(|result| &result.content) {
-            if let Block::Image(media) | Block::Document(media) = block {
-                picture(media, config, out);
+            if let ContentBlock::Image(media) | ContentBlock::Document(media) = block {
+                write_picture(media, config, out);
             }
         }
-        if let Some(href) = (config.agent)(call) {
-            let _ = writeln!(out, "<p><a href=\"{}\">Agent transcript</a></p>", line(&href));
+        if let Some(href) = (config.agent_link)(call) {
+            let _ =
+                writeln!(out, "<p><a href=\"{}\">Agent transcript</a></p>", escaped_line(&href));
         }
     });
 }
 
-fn write_section(section: &Section<'_>, tools: Tools, out: &mut String) {
-    let left_out = |lines: usize| format!("… {} left out", count(lines, "more line"));
+fn write_section(section: &DocumentSection<'_>, tools: ToolDetail, out: &mut String) {
+    let left_out = |lines: usize| format!("… {} left out", count_noun(lines, "more line"));
     match section {
-        Section::Code { language, text } => code(language, text, out),
-        Section::Error(text) => code("", text, out),
-        Section::Markdown(text) => prose(text, out),
-        Section::Feedback(text) => {
+        DocumentSection::Code { language, text } => write_code(language, text, out),
+        DocumentSection::Error(text) => write_code("", text, out),
+        DocumentSection::Markdown(text) => write_prose(text, out),
+        DocumentSection::Feedback(text) => {
             out.push_str("<blockquote>");
-            escape_clean(text, out);
+            escape_sanitized(text, out);
             out.push_str("</blockquote>\n");
         }
-        Section::Diff(diff) => {
-            let (text, hidden) = diff.unified(tools);
-            code("diff", &text, out);
+        DocumentSection::Diff(diff) => {
+            let (text, hidden) = diff.unified_text(tools);
+            write_code("diff", &text, out);
             if hidden > 0 {
-                note("", &left_out(hidden), out);
+                write_note("", &left_out(hidden), out);
             }
         }
-        Section::Description(text) => note("", text, out),
-        Section::Cut(lines) => note("", &left_out(*lines), out),
+        DocumentSection::Description(text) => write_note("", text, out),
+        DocumentSection::LeftOut(lines) => write_note("", &left_out(*lines), out),
     }
 }
 
-fn write_command(turn: &Turn, command: &Command, out: &mut String) {
-    section(turn, "you", if command.name.is_empty() { "Output" } else { "You" }, "command", out);
+fn write_command(turn: &Turn, command: &CommandTurn, out: &mut String) {
+    open_section(
+        turn,
+        "you",
+        if command.name.is_empty() { "Output" } else { "You" },
+        "command",
+        out,
+    );
     if !command.name.is_empty() {
-        code("sh", format!("{} {}", command.name, command.args).trim(), out);
+        write_code("sh", format!("{} {}", command.name, command.args).trim(), out);
     }
     for text in [&command.stdout, &command.stderr] {
         if !text.trim().is_empty() {
-            code("", text, out);
+            write_code("", text, out);
         }
     }
     out.push_str("</section>\n");
 }
 
 fn write_compaction(turn: &Turn, compaction: &Compaction, out: &mut String) {
-    section(turn, "cut", "Compacted", compaction.trigger.as_deref().unwrap_or_default(), out);
-    if let Some(tokens) = words::compaction(compaction) {
-        note("", &tokens, out);
+    open_section(turn, "cut", "Compacted", compaction.trigger.as_deref().unwrap_or_default(), out);
+    if let Some(tokens) = phrases::compaction_tokens(compaction) {
+        write_note("", &tokens, out);
     }
     if let Some(summary) = &compaction.summary {
-        details("", "Summary", out, |out| prose(summary, out));
+        write_details("", "Summary", out, |out| write_prose(summary, out));
     }
     out.push_str("</section>\n");
 }
 
-fn write_fork(turn: &Turn, fork: &Fork, config: &Config<'_>, out: &mut String) {
-    let ways = fork.ways.len() + fork.more;
+fn write_fork(turn: &Turn, fork: &ForkTurn, config: &ExportConfig<'_>, out: &mut String) {
+    let branches = fork.branches.len() + fork.more;
     let id = fork_anchor(turn).map(|anchor| format!(" id=\"{anchor}\"")).unwrap_or_default();
     let _ = write!(
         out,
         "<div class=\"fork\"{id}><b>Fork point</b> ({})<ul>",
-        fork_summary(fork.kind, ways)
+        fork_summary(fork.kind, branches)
     );
-    for way in fork.ways.iter().filter(|way| !way.taken) {
-        let state = words::way(way);
-        let words = line(&way.words);
+    for branch in fork.branches.iter().filter(|branch| !branch.taken) {
+        let state = phrases::branch_state(branch);
+        let words = escaped_line(&branch.label);
         out.push_str("<li>");
-        match (config.other)(way.leaf) {
+        match (config.branch_link)(branch.leaf) {
             Some(href) => {
-                let _ = write!(out, "<a href=\"{}\">{words}</a>", line(&href));
+                let _ = write!(out, "<a href=\"{}\">{words}</a>", escaped_line(&href));
             }
             None => out.push_str(&words),
         }
-        let messages = count(way.messages as usize, "message");
+        let messages = count_noun(branch.messages as usize, "message");
         let _ = write!(out, " <span class=\"note\">{messages}, {state}</span></li>");
     }
     if fork.more > 0 {
@@ -305,23 +319,23 @@ fn write_fork(turn: &Turn, fork: &Fork, config: &Config<'_>, out: &mut String) {
 
 /// Returns the escaped anchor of a fork point. The record before it has an anchor of its own.
 fn fork_anchor(turn: &Turn) -> Option<String> {
-    turn.uuid.as_deref().map(|uuid| format!("fork-{}", line(uuid)))
+    turn.uuid.as_deref().map(|uuid| format!("fork-{}", escaped_line(uuid)))
 }
 
 /// Opens the section of a turn, with its anchor and time.
-fn section(turn: &Turn, class: &str, who: &str, detail: &str, out: &mut String) {
+fn open_section(turn: &Turn, class: &str, who: &str, detail: &str, out: &mut String) {
     let _ = write!(out, "<section class=\"{class}\"");
-    let anchor = turn.uuid.as_deref().map(line);
+    let anchor = turn.uuid.as_deref().map(escaped_line);
     if let Some(uuid) = &anchor {
         let _ = write!(out, " id=\"{uuid}\"");
     }
-    let _ = write!(out, "><h2><span>{who}</span> <small>{}</small>", line(detail));
+    let _ = write!(out, "><h2><span>{who}</span> <small>{}</small>", escaped_line(detail));
     if let Some(time) = turn.time {
         let href = anchor.map(|uuid| format!(" href=\"#{uuid}\"")).unwrap_or_default();
         let _ = write!(
             out,
             "<small><a{href}><time datetime=\"{time}\">{}</time></a></small>",
-            stamp(time)
+            utc_time(time)
         );
     }
     if turn.recovered {
@@ -330,19 +344,19 @@ fn section(turn: &Turn, class: &str, who: &str, detail: &str, out: &mut String) 
     out.push_str("</h2>\n");
 }
 
-fn details(class: &str, title: &str, out: &mut String, inside: impl FnOnce(&mut String)) {
+fn write_details(class: &str, title: &str, out: &mut String, inside: impl FnOnce(&mut String)) {
     let _ = write!(out, "<details class=\"{class}\"><summary>{title}</summary><div class=\"in\">");
     inside(out);
     out.push_str("</div></details>\n");
 }
 
-fn note(class: &str, text: &str, out: &mut String) {
-    let _ = writeln!(out, "<p class=\"line {class}\">{}</p>", line(text));
+fn write_note(class: &str, text: &str, out: &mut String) {
+    let _ = writeln!(out, "<p class=\"line {class}\">{}</p>", escaped_line(text));
 }
 
-fn picture(media: &Media, config: &Config<'_>, out: &mut String) {
-    let name = line(&self::media(media));
-    match (config.picture)(media) {
+fn write_picture(media: &Media, config: &ExportConfig<'_>, out: &mut String) {
+    let name = escaped_line(&self::media_label(media));
+    match (config.picture_link)(media) {
         Some(address) => {
             let _ = writeln!(out, "<p><img alt=\"{name}\" loading=\"lazy\" src=\"{address}\"></p>");
         }

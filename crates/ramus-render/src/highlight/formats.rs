@@ -1,24 +1,25 @@
 //! Scans formats that are not programming languages: markup, Markdown, diffs.
 
-use super::language::{Quote, language};
-use super::painter::Painter;
-use super::scan::{length_through, line_length, quoted_length, scan};
+use super::code_scanner::{length_through, line_length, quoted_length, scan_code};
+use super::language::{StringQuote, find_language};
+use super::painter::LabelPainter;
 use crate::span::{Label, SyntaxKind};
 
 const TAG: Label = Label::Syntax(SyntaxKind::Tag);
 const COMMENT: Label = Label::Syntax(SyntaxKind::Comment);
-const VALUE: Quote = Quote { open: "\"", close: "\"", lines: true, escape: false, template: false };
+const VALUE: StringQuote =
+    StringQuote { open: "\"", close: "\"", lines: true, escape: false, template: false };
 
 /// Labels HTML and XML; scripts and styles in it are code.
-pub(super) fn markup(text: &str, painter: &mut Painter<'_>) {
+pub(super) fn scan_markup(text: &str, painter: &mut LabelPainter<'_>) {
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'<', &text.as_bytes()[at..]) {
         at += found;
-        painter.paint(at, Label::Plain);
+        painter.paint_to(at, Label::Plain);
         let rest = &text[at..];
         if rest.starts_with("<!--") {
             at += length_through(rest, "-->").unwrap_or(rest.len());
-            painter.paint(at, COMMENT);
+            painter.paint_to(at, COMMENT);
             continue;
         }
         let name = rest[1..].trim_start_matches(['/', '!', '?']);
@@ -27,41 +28,41 @@ pub(super) fn markup(text: &str, painter: &mut Painter<'_>) {
             continue;
         }
         let start = at;
-        at = tag(text, at, painter);
-        at = embedded(text, start, at, painter);
+        at = scan_tag(text, at, painter);
+        at = scan_embedded(text, start, at, painter);
     }
 }
 
 /// Labels a tag and returns where it ends.
-fn tag(text: &str, start: usize, painter: &mut Painter<'_>) -> usize {
+fn scan_tag(text: &str, start: usize, painter: &mut LabelPainter<'_>) -> usize {
     let rest = &text[start..];
     let is_end = |char: char| char.is_whitespace() || char == '>';
     let mut at = start + rest.find(is_end).unwrap_or(rest.len());
-    painter.paint(at, TAG);
+    painter.paint_to(at, TAG);
     while let Some(char) = text[at..].chars().next() {
         let rest = &text[at..];
         match char {
             '>' => {
-                painter.paint(at + 1, TAG);
+                painter.paint_to(at + 1, TAG);
                 return at + 1;
             }
             // The tag was never closed.
             '<' => return at,
             '"' | '\'' => {
                 let mark = if char == '"' { "\"" } else { "'" };
-                at += quoted_length(rest, &Quote { open: mark, close: mark, ..VALUE });
-                painter.paint(at, Label::Syntax(SyntaxKind::String));
+                at += quoted_length(rest, &StringQuote { open: mark, close: mark, ..VALUE });
+                painter.paint_to(at, Label::Syntax(SyntaxKind::String));
             }
             '=' | '/' | '?' => {
                 at += 1;
-                painter.paint(at, Label::Syntax(SyntaxKind::Punctuation));
+                painter.paint_to(at, Label::Syntax(SyntaxKind::Punctuation));
             }
             char if char.is_whitespace() => at += char.len_utf8(),
             _ => {
                 let is_end = |char: char| char.is_whitespace() || "=>\"'</".contains(char);
-                painter.paint(at, Label::Plain);
+                painter.paint_to(at, Label::Plain);
                 at += rest.find(is_end).unwrap_or(rest.len());
-                painter.paint(at, Label::Syntax(SyntaxKind::Attribute));
+                painter.paint_to(at, Label::Syntax(SyntaxKind::Attribute));
             }
         }
     }
@@ -69,21 +70,21 @@ fn tag(text: &str, start: usize, painter: &mut Painter<'_>) -> usize {
 }
 
 /// Labels the content of a `<script>` or `<style>` that was just opened. Returns its end.
-fn embedded(text: &str, start: usize, at: usize, painter: &mut Painter<'_>) -> usize {
+fn scan_embedded(text: &str, start: usize, at: usize, painter: &mut LabelPainter<'_>) -> usize {
     let tag = &text[start..at];
     let inside = [("<script", "</script", "ts"), ("<style", "</style", "css")];
     let is_open = |(open, ..): &&(&str, &str, &str)| tag.starts_with(open) && !tag.ends_with("/>");
     let Some((_, close, name)) = inside.iter().find(is_open) else { return at };
     let end = memchr::memmem::find(&text.as_bytes()[at..], close.as_bytes());
     let end = end.map_or(text.len(), |end| at + end);
-    if let Some(language) = language(name) {
-        scan(language, &text[..end], at, painter);
+    if let Some(language) = find_language(name) {
+        scan_code(language, &text[..end], at, painter);
     }
     end
 }
 
 /// Labels headings, lists, quotes, code and emphasis, line by line.
-pub(super) fn markdown(text: &str, painter: &mut Painter<'_>) {
+pub(super) fn scan_markdown(text: &str, painter: &mut LabelPainter<'_>) {
     let mut fenced = false;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -91,22 +92,22 @@ pub(super) fn markdown(text: &str, painter: &mut Painter<'_>) {
         let words = line.trim_start();
         let is_fence = words.starts_with("```") || words.starts_with("~~~");
         match words.chars().next() {
-            _ if is_fence || fenced => painter.paint(end, Label::Code),
-            Some('#') => painter.paint(end, Label::Heading),
-            Some('>') => painter.paint(end, Label::Quote),
-            _ => inline(&text[..end], at, painter),
+            _ if is_fence || fenced => painter.paint_to(end, Label::Code),
+            Some('#') => painter.paint_to(end, Label::Heading),
+            Some('>') => painter.paint_to(end, Label::Quote),
+            _ => scan_inline(&text[..end], at, painter),
         }
         fenced ^= is_fence;
         at += line.len();
-        painter.paint(at, Label::Plain);
+        painter.paint_to(at, Label::Plain);
     }
 }
 
 /// Labels code and strong words of a line.
-fn inline(text: &str, mut at: usize, painter: &mut Painter<'_>) {
+fn scan_inline(text: &str, mut at: usize, painter: &mut LabelPainter<'_>) {
     while let Some(found) = text[at..].find(['`', '*']) {
         at += found;
-        painter.paint(at, Label::Plain);
+        painter.paint_to(at, Label::Plain);
         let rest = &text[at..];
         let (mark, label) = match rest.starts_with('`') {
             true => ("`", Label::Code),
@@ -120,12 +121,12 @@ fn inline(text: &str, mut at: usize, painter: &mut Painter<'_>) {
         };
         let Some(length) = length else { return };
         at += length;
-        painter.paint(at, label);
+        painter.paint_to(at, label);
     }
 }
 
 /// Labels the lines of a diff.
-pub(super) fn diff(text: &str, painter: &mut Painter<'_>) {
+pub(super) fn scan_diff(text: &str, painter: &mut LabelPainter<'_>) {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         at += line.len();
@@ -136,7 +137,7 @@ pub(super) fn diff(text: &str, painter: &mut Painter<'_>) {
             Some(b'@') => Label::Hunk,
             _ => Label::Plain,
         };
-        painter.paint(at, label);
+        painter.paint_to(at, label);
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::painter::Painter;
-use super::{formats, scan, shell, table};
+use super::painter::LabelPainter;
+use super::{code_scanner, formats, language_table, shell_scanner};
 use crate::span::SyntaxKind;
 
 /// How a text is scanned.
@@ -21,18 +21,18 @@ pub(super) enum Grammar {
 
 impl Grammar {
     /// Finds the grammar for a name, an extension or the name of a file.
-    pub(super) fn find(language: &str) -> Option<Self> {
+    pub(super) fn for_language(language: &str) -> Option<Self> {
         // ```rust,ignore  ```{.python}  ```ts title="a.ts"  ```rust:src/lib.rs
         let word = language.trim_start_matches(['{', '.']).split([' ', ',', '{', '}']).next()?;
         let name = word.rsplit(['/', '\\']).next()?.split(':').next()?.to_ascii_lowercase();
-        let ending = |name: &str| Self::named(name.rsplit_once('.')?.1);
+        let ending = |name: &str| Self::by_name(name.rsplit_once('.')?.1);
         // A file name may contain spaces.
-        Self::named(&name)
+        Self::by_name(&name)
             .or_else(|| ending(&name))
             .or_else(|| ending(&language.to_ascii_lowercase()))
     }
 
-    fn named(name: &str) -> Option<Self> {
+    fn by_name(name: &str) -> Option<Self> {
         Some(match name {
             "sh" | "bash" | "zsh" | "shell" | "ksh" | "fish" | "bats" => Self::Shell,
             "console" | "shellsession" | "shell-session" | "terminal" => Self::Console,
@@ -40,26 +40,26 @@ impl Grammar {
             | "xsl" | "xsd" | "csproj" | "jsp" | "erb" => Self::Markup,
             "md" | "markdown" | "mdx" => Self::Markdown,
             "diff" | "patch" => Self::Diff,
-            name => Self::Words(language(name)?),
+            name => Self::Words(find_language(name)?),
         })
     }
 
-    pub(super) fn scan(self, text: &str, painter: &mut Painter<'_>) {
+    pub(super) fn scan_text(self, text: &str, painter: &mut LabelPainter<'_>) {
         match self {
-            Self::Words(language) => scan::scan(language, text, 0, painter),
-            Self::Shell => shell::scan(text, 0, painter),
-            Self::Console => shell::console(text, painter),
-            Self::Markup => formats::markup(text, painter),
-            Self::Markdown => formats::markdown(text, painter),
-            Self::Diff => formats::diff(text, painter),
+            Self::Words(language) => code_scanner::scan_code(language, text, 0, painter),
+            Self::Shell => shell_scanner::scan_shell(text, 0, painter),
+            Self::Console => shell_scanner::scan_console(text, painter),
+            Self::Markup => formats::scan_markup(text, painter),
+            Self::Markdown => formats::scan_markdown(text, painter),
+            Self::Diff => formats::scan_diff(text, painter),
         }
     }
 }
 
 /// Returns a language made of words by its name.
-pub(super) fn language(name: &str) -> Option<&'static Language> {
+pub(super) fn find_language(name: &str) -> Option<&'static Language> {
     static NAMES: LazyLock<HashMap<&'static str, Language>> = LazyLock::new(|| {
-        let specs = table::SPECS.iter();
+        let specs = language_table::SPECS.iter();
         specs
             .flat_map(|spec| spec.names.split(' ').map(move |name| (name, Language::new(spec))))
             .collect()
@@ -69,12 +69,12 @@ pub(super) fn language(name: &str) -> Option<&'static Language> {
 
 /// A language with a lookup table of its words.
 pub(super) struct Language {
-    spec: &'static Spec,
+    spec: &'static LanguageSpec,
     words: HashMap<&'static str, SyntaxKind>,
 }
 
 impl Language {
-    fn new(spec: &'static Spec) -> Self {
+    fn new(spec: &'static LanguageSpec) -> Self {
         let kinds = [
             (spec.types, SyntaxKind::Type),
             (spec.constants, SyntaxKind::Constant),
@@ -87,7 +87,7 @@ impl Language {
     }
 
     /// Returns the kind of a word, regardless of its context.
-    pub(super) fn word(&self, word: &str) -> Option<SyntaxKind> {
+    pub(super) fn word_kind(&self, word: &str) -> Option<SyntaxKind> {
         if self.spec.ignore_case && word.len() < 32 {
             return self.words.get(&*word.to_ascii_lowercase()).copied();
         }
@@ -96,15 +96,15 @@ impl Language {
 }
 
 impl std::ops::Deref for Language {
-    type Target = Spec;
+    type Target = LanguageSpec;
 
-    fn deref(&self) -> &Spec {
+    fn deref(&self) -> &LanguageSpec {
         self.spec
     }
 }
 
 /// The syntax of a language.
-pub(super) struct Spec {
+pub(super) struct LanguageSpec {
     /// Names, extensions and file names, in lower case.
     pub(super) names: &'static str,
     pub(super) keywords: &'static str,
@@ -116,13 +116,13 @@ pub(super) struct Spec {
     /// `#` begins a comment only at the start of a word.
     pub(super) comment_needs_space: bool,
     /// The longer ones first.
-    pub(super) quotes: &'static [Quote],
+    pub(super) quotes: &'static [StringQuote],
     /// `'a'` is a character, `'a` something else.
     pub(super) ticks: bool,
     /// Strings may have a letter prefix: `b"…"`.
     pub(super) prefixes: bool,
-    pub(super) keys: Keys,
-    pub(super) attributes: Attributes,
+    pub(super) keys: KeySyntax,
+    pub(super) attributes: AttributeSyntax,
     /// Lines that begin with `#` are for a preprocessor.
     pub(super) preprocessor: bool,
     /// Lines like `[name]` are headings.
@@ -142,7 +142,7 @@ pub(super) struct Spec {
 
 /// How a string begins and ends.
 #[derive(Clone, Copy)]
-pub(super) struct Quote {
+pub(super) struct StringQuote {
     pub(super) open: &'static str,
     pub(super) close: &'static str,
     /// It may span several lines.
@@ -154,7 +154,7 @@ pub(super) struct Quote {
 
 /// Which words are keys of a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keys {
+pub(super) enum KeySyntax {
     None,
     /// Strings before a colon.
     Quoted,
@@ -168,7 +168,7 @@ pub(super) enum Keys {
 
 /// How attributes and decorators are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Attributes {
+pub(super) enum AttributeSyntax {
     None,
     /// `@name`
     At,

@@ -3,7 +3,7 @@
 use crate::span::{Label, Line};
 
 /// The labelled lines so far. The text must be sanitized.
-pub(super) struct Painter<'t> {
+pub(super) struct LabelPainter<'t> {
     text: &'t str,
     /// The end of the labelled part.
     done: usize,
@@ -11,13 +11,13 @@ pub(super) struct Painter<'t> {
     line: Line,
 }
 
-impl<'t> Painter<'t> {
+impl<'t> LabelPainter<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         Self { text, done: 0, lines: Vec::new(), line: Line::default() }
     }
 
     /// Labels the text from the last label to `end`.
-    pub(super) fn paint(&mut self, end: usize, label: Label) {
+    pub(super) fn paint_to(&mut self, end: usize, label: Label) {
         let Some(mut rest) = self.text.get(self.done..end) else { return };
         self.done = end;
         while let Some(newline) = memchr::memchr(b'\n', rest.as_bytes()) {
@@ -30,7 +30,7 @@ impl<'t> Painter<'t> {
 
     /// Returns all lines. Text without a label is plain.
     pub(super) fn finish(mut self) -> Vec<Line> {
-        self.paint(self.text.len(), Label::Plain);
+        self.paint_to(self.text.len(), Label::Plain);
         if !self.text.is_empty() && !self.text.ends_with('\n') {
             self.lines.push(self.line);
         }

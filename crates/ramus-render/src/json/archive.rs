@@ -1,4 +1,4 @@
-//! What the commands of `archive` say.
+//! The answers of the `archive` commands.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Debug, Serialize)]
 pub struct ArchiveAdd {
     pub archive: String,
-    /// Files that were looked at.
+    /// Files that were examined.
     pub files: u64,
     pub unchanged: u64,
     pub new: u64,
@@ -18,7 +18,23 @@ pub struct ArchiveAdd {
     pub stored_bytes: u64,
 }
 
-/// How much an archive holds.
+/// What `archive init` prepared.
+#[derive(Debug, Serialize)]
+pub struct ArchiveInit {
+    pub archive: String,
+    pub team: bool,
+}
+
+/// What `archive share` and `archive unshare` did.
+#[derive(Debug, Serialize)]
+pub struct ArchiveShare {
+    pub project: String,
+    pub shared: bool,
+    /// Whether it was different before.
+    pub changed: bool,
+}
+
+/// The size of an archive.
 #[derive(Debug, Serialize)]
 pub struct ArchiveStatus {
     pub archive: String,
@@ -38,6 +54,8 @@ pub struct ArchiveStatus {
     pub pending_files: u64,
     /// Whether the settings of the client run `archive add` when a session ends.
     pub hook: bool,
+    /// Whether a systemd timer or launchd agent runs it every hour.
+    pub timer: bool,
 }
 
 #[derive(Debug, Serialize)]

@@ -2,34 +2,33 @@
 
 use std::collections::BTreeMap;
 
-use ramus_core::compare::{Content, FileChange, Own, Side};
+use ramus_core::compare::{ComparedSide, SideFileChange, TextContent};
 use ramus_core::price::PriceList;
-use ramus_core::session::Session;
 use ramus_core::time::Time;
 use serde::Serialize;
 
-use super::turn::{Turn, turn};
-use crate::compare::{Compared, lines_changed};
+use crate::compare::{ComparedConversations, lines_changed};
 
+/// A comparison; `T` are turns, which may be read while they are written.
 #[derive(Debug, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Diff {
-    /// Neither side has anything of its own.
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(concrete(T = ())))]
+pub struct Diff<T> {
+    /// Neither side has messages that the other lacks.
     pub same: bool,
     pub a: DiffSide,
     pub b: DiffSide,
     pub common: DiffCommon,
     #[cfg_attr(feature = "typescript", ts(skip))]
-    pub only_a: Vec<Turn>,
+    pub only_a: T,
     #[cfg_attr(feature = "typescript", ts(skip))]
-    pub only_b: Vec<Turn>,
+    pub only_b: T,
     pub files: Vec<DiffFile>,
     pub tools: BTreeMap<String, DiffTool>,
     pub commands: DiffCommands,
     pub usage: DiffUsage,
 }
 
-/// One of the two; the numbers are of what it has alone.
+/// One of the two sides; the counts cover only what it does not share.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DiffSide {
@@ -74,9 +73,9 @@ pub struct DiffChange {
     pub changed: bool,
     pub added: usize,
     pub removed: usize,
-    /// Whether it is known what the file holds in the end.
+    /// Whether the final content of the file is known.
     pub known: bool,
-    /// What it holds in the end; `null`: not known, or there is no file.
+    /// Its final content; `null` if unknown or if there is no file.
     pub content: Option<String>,
 }
 
@@ -119,7 +118,7 @@ pub struct DiffSpent {
     pub cache_read: u64,
     pub cache_write_5m: u64,
     pub cache_write_1h: u64,
-    /// For the models whose price is known; `null`: for none of them.
+    /// For the models with a known price; `null` if there is none.
     pub cost_usd: Option<f64>,
     /// Messages by model.
     pub models: BTreeMap<String, u64>,
@@ -128,68 +127,72 @@ pub struct DiffSpent {
 }
 
 /// Turns a comparison into what scripts get; `ids` are the session and the leaf of each side,
-/// `sessions` those that its path runs through.
-pub fn diff(compared: &Compared<'_>, ids: [(&str, &str); 2], sessions: [&[&Session]; 2]) -> Diff {
+/// `turns` what only one of them has.
+pub fn from_comparison<T>(
+    compared: &ComparedConversations<'_>,
+    ids: [(&str, &str); 2],
+    [only_a, only_b]: [T; 2],
+) -> Diff<T> {
     let [a, b] = compared.sides;
     let file = |file: &ramus_core::compare::FilePair| DiffFile {
         path: file.path.clone(),
-        a: change(&file.a),
-        b: change(&file.b),
-        differs: file.differs(),
+        a: diff_change(&file.a),
+        b: diff_change(&file.b),
+        differs: file.contents_differ(),
     };
     Diff {
-        same: compared.common.is_all(),
-        a: side(compared, 0, ids[0]),
-        b: side(compared, 1, ids[1]),
+        same: compared.common.covers_both(),
+        a: diff_side(compared, 0, ids[0]),
+        b: diff_side(compared, 1, ids[1]),
         common: DiffCommon {
             messages: compared.common.messages,
             node: compared.common.node.clone(),
             timestamp: compared.common.time.map(|time| time.to_string()),
         },
-        only_a: turns(&a.turns, sessions[0]),
-        only_b: turns(&b.turns, sessions[1]),
+        only_a,
+        only_b,
         files: compared.files.iter().map(file).collect(),
-        tools: tools(a, b),
-        commands: DiffCommands { a: commands(a), b: commands(b) },
-        usage: DiffUsage { a: spent(a, compared.prices), b: spent(b, compared.prices) },
+        tools: diff_tools(a, b),
+        commands: DiffCommands { a: diff_commands(a), b: diff_commands(b) },
+        usage: DiffUsage { a: diff_spent(a, compared.prices), b: diff_spent(b, compared.prices) },
     }
 }
 
-fn side(compared: &Compared<'_>, index: usize, (session, leaf): (&str, &str)) -> DiffSide {
+fn diff_side(
+    compared: &ComparedConversations<'_>,
+    index: usize,
+    (session, leaf): (&str, &str),
+) -> DiffSide {
     let (named, side) = (compared.names[index], compared.sides[index]);
     let time = compared.common.own_time[index];
     let written = |time: Option<Time>| time.map(|time| time.to_string());
     DiffSide {
         session: session.to_owned(),
         leaf: leaf.to_owned(),
-        status: named.status.word(),
+        status: named.status.as_str(),
         address: named.address.clone(),
         title: named.title.clone(),
         messages: compared.common.own_messages[index],
         prompts: side.prompts,
-        answers: side.answers,
+        answers: side.replies,
         agents: side.agents,
         started: written(time.map(|(from, _)| from)),
         ended: written(time.map(|(_, to)| to)),
-        duration_ms: time.map(|(from, to)| to.millis() - from.millis()),
+        duration_ms: time.map(|(from, to)| to.as_millis() - from.as_millis()),
     }
 }
 
-fn turns(own: &[Own], sessions: &[&Session]) -> Vec<Turn> {
-    own.iter().map(|own| turn(sessions[own.part], &own.turn)).collect()
-}
-
-fn change(change: &FileChange) -> DiffChange {
+fn diff_change(change: &SideFileChange) -> DiffChange {
     let (added, removed) = lines_changed(change);
     let content = match &change.after {
-        Content::Text(text) => Some(text.clone()),
-        Content::Absent | Content::Unknown => None,
+        TextContent::Text(text) => Some(text.clone()),
+        TextContent::Absent | TextContent::Unknown => None,
     };
-    let known = change.after != Content::Unknown;
+    let known = change.after != TextContent::Unknown;
     DiffChange { changed: change.changed, added, removed, known, content }
 }
 
-fn tools(a: &Side, b: &Side) -> BTreeMap<String, DiffTool> {
+fn diff_tools(a: &ComparedSide, b: &ComparedSide) -> BTreeMap<String, DiffTool> {
     let mut tools: BTreeMap<String, DiffTool> = BTreeMap::new();
     for (name, calls) in &a.tools {
         let tool = tools.entry(name.clone()).or_default();
@@ -202,13 +205,13 @@ fn tools(a: &Side, b: &Side) -> BTreeMap<String, DiffTool> {
     tools
 }
 
-fn commands(side: &Side) -> Vec<DiffCommand> {
+fn diff_commands(side: &ComparedSide) -> Vec<DiffCommand> {
     let ran = side.commands.iter();
     ran.map(|ran| DiffCommand { command: ran.command.clone(), error: ran.failed }).collect()
 }
 
-fn spent(side: &Side, prices: &PriceList) -> DiffSpent {
-    let spent = side.usage.spent(prices);
+fn diff_spent(side: &ComparedSide, prices: &PriceList) -> DiffSpent {
+    let spent = side.usage.total_spent(prices);
     let priced = spent.unpriced.is_empty() || spent.unpriced.len() < spent.models.len();
     DiffSpent {
         messages: spent.sum.messages,

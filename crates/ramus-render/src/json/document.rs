@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// A text that was asked for, such as a manual page.
+/// A text such as a manual page.
 #[derive(Debug, Serialize)]
 pub struct Document<'a> {
     pub text: &'a str,

@@ -1,6 +1,6 @@
 //! Files as of a message.
 
-use ramus_core::files::{Doubt, FileState, FilesMoment, Held};
+use ramus_core::files::{Doubt, FileContent, FileState, FilesAtMessage};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -31,21 +31,21 @@ pub struct File {
     pub state: &'static str,
     pub size: Option<u64>,
     pub source: &'static str,
-    /// The backup that holds it; with the doubt `late-backup` the one that does not.
+    /// The backup that contains it; with the doubt `late-backup`, the one that does not.
     pub backup: Option<String>,
     pub version: Option<u64>,
     pub doubt: Option<&'static str>,
     /// How many commands or agents ran since; with the doubt `commands-ran`.
     pub commands: Option<u32>,
     pub only_read: bool,
-    /// The text, where one file was asked for and it is text.
+    /// The text, if one file was requested and it is text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub content: Option<String>,
 }
 
 /// Turns a moment into what scripts get.
-pub fn files_point(session: &str, moment: &FilesMoment) -> FilesPoint {
+pub fn files_point(session: &str, moment: &FilesAtMessage) -> FilesPoint {
     FilesPoint {
         session: session.to_owned(),
         node: moment.node.clone(),
@@ -55,12 +55,12 @@ pub fn files_point(session: &str, moment: &FilesMoment) -> FilesPoint {
 }
 
 /// Turns a file into what scripts get; `size` is that of its backup.
-pub fn file(file: &FileState, size: Option<u64>) -> File {
-    let (state, backup) = match &file.held {
-        Held::Backup(backup) => ("file", Some(backup)),
-        Held::Bytes(_) => ("file", None),
-        Held::Absent => ("absent", None),
-        Held::Unknown => ("unknown", None),
+pub fn from_file_state(file: &FileState, size: Option<u64>) -> File {
+    let (state, backup) = match &file.content {
+        FileContent::Backup(backup) => ("file", Some(backup)),
+        FileContent::Bytes(_) => ("file", None),
+        FileContent::Absent => ("absent", None),
+        FileContent::Unknown => ("unknown", None),
     };
     let late = match &file.doubt {
         Some(Doubt::LateBackup(backup)) => Some(backup),
@@ -71,12 +71,12 @@ pub fn file(file: &FileState, size: Option<u64>) -> File {
         path: file.path.clone(),
         state,
         size,
-        source: file.source.word(),
+        source: file.source.as_str(),
         backup: backup.map(|backup| backup.name.clone()),
         version: backup.map(|backup| backup.version),
-        doubt: file.doubt.as_ref().map(Doubt::word),
+        doubt: file.doubt.as_ref().map(Doubt::as_str),
         commands: match file.doubt {
-            Some(Doubt::Ran(commands)) => Some(commands),
+            Some(Doubt::CommandsRan(commands)) => Some(commands),
             _ => None,
         },
         only_read: file.only_read,
@@ -111,7 +111,7 @@ pub struct FilesWritten {
     pub point: FilesPoint,
     pub dir: String,
     pub written: Vec<FileWritten>,
-    /// Files whose content is not known, and so are not there.
+    /// Files that are missing because their content is unknown.
     pub unknown: Vec<String>,
 }
 

@@ -2,26 +2,40 @@
 
 use std::cell::LazyCell;
 
-use ramus_core::branches::{Artefact, ForkKind, Status};
-use ramus_core::digest::{ConversationDigest, Digest, Listed, ListedProject, resume_of};
-use ramus_core::files::{Revert, Reverts, fork_files};
-use ramus_core::fold::Placement;
+use ramus_core::branches::{Artefact, BranchStatus, ForkKind};
+use ramus_core::digest::{
+    ConversationDigest, ListedProject, SessionDigest, SessionListing, digest_resume_point,
+};
+use ramus_core::files::{RevertOutcome, RevertOutcomes, files_at_fork};
 use ramus_core::history::History;
 use ramus_core::link;
+use ramus_core::message_tree::Placement;
 use ramus_core::pull_request;
 use ramus_core::session::NodeId;
-use ramus_core::stats::{Complexity, Descent, Flow, flows};
-use ramus_core::title::{Summaries, branch_title, conversation_title, session_title};
+use ramus_core::stats::{Complexity, Descent, SessionShape, session_shapes};
+use ramus_core::title::{ProjectSummaries, branch_title, conversation_title, session_title};
 
 use super::{
     Bookmark, Conversation, Fork, Link, LostAgent, Otherwise, Placed, Project, PullRequest,
-    Relative, Repository, Resume, Session, Tree,
+    Relative, Repository, Resume, Session, Tree, round_dollars,
 };
 
 /// Converts a list entry.
-pub fn session(listed: Listed<'_>) -> Session {
-    let Listed { id, file, project, bytes, digest, summaries, agents, defects, .. } = listed;
-    let Listed { links, family, class, repository, deleted_after, archived, .. } = listed;
+pub fn from_session(listed: SessionListing<'_>) -> Session {
+    let agent_count = listed.agent_count();
+    let SessionListing { id, file, project, bytes, digest, summaries, agents, defects, .. } =
+        listed;
+    let SessionListing {
+        links,
+        relations: family,
+        class,
+        repository,
+        deleted_after,
+        cost,
+        archived,
+        ..
+    } = listed;
+    let SessionListing { annotation, annotated_messages, .. } = listed;
     let facts = &digest.facts;
     let descent = Descent::new(digest, links.iter().map(|(kind, _)| *kind));
     Session {
@@ -31,13 +45,13 @@ pub fn session(listed: Listed<'_>) -> Session {
         class,
         title: session_title(digest, summaries).map(str::to_owned),
         version: facts.version.as_ref().map(|version| version.text.to_string()),
-        records: digest.records(),
-        lines: digest.counts.lines(),
+        records: digest.readable_records(),
+        lines: digest.counts.total_lines(),
         messages: digest.messages,
         conversations: digest.conversations.len(),
         forks: digest.forks.values().sum(),
         compactions: facts.compactions.len(),
-        agents: agents + digest.inline_agents as usize,
+        agents: agent_count,
         defects,
         bytes,
         started: facts.started.map(|time| time.to_string()),
@@ -45,18 +59,26 @@ pub fn session(listed: Listed<'_>) -> Session {
         resume_leaf: digest.resume.as_ref().map(|resume| resume.leaf.to_string()),
         cwd: facts.cwd.as_deref().map(str::to_owned),
         git_branch: facts.git_branch.as_deref().map(str::to_owned),
-        flow: flows(digest, agents as u32, descent).into_iter().map(Flow::word).collect(),
+        flow: session_shapes(digest, agents as u32, descent)
+            .into_iter()
+            .map(SessionShape::as_str)
+            .collect(),
         complexity: Complexity::new(digest, agents as u32, descent).score(),
         deleted_after: deleted_after.map(|time| time.to_string()),
+        cost_usd: cost.map(round_dollars),
         archived,
         links: links
             .into_iter()
-            .map(|(kind, session)| Link { kind: kind.word(), session: session.to_owned() })
+            .map(|(kind, session)| Link { kind: kind.as_str(), session: session.to_owned() })
             .collect(),
-        pull_requests: digest.pull_requests.iter().map(pull_request).collect(),
+        pull_requests: digest.pull_requests.iter().map(from_pull_request).collect(),
         repository: repository.map(str::to_owned),
-        origins: relatives(&family.origins),
-        offspring: relatives(&family.offspring),
+        origins: from_relatives(&family.origins),
+        offspring: from_relatives(&family.offspring),
+        pinned: annotation.is_some_and(|annotation| annotation.pinned),
+        tags: annotation.map(|one| one.tags.iter().cloned().collect()).unwrap_or_default(),
+        note: annotation.map(|one| one.note.clone()).filter(|note| !note.is_empty()),
+        annotated_messages,
     }
 }
 
@@ -77,7 +99,7 @@ pub fn project(listed: ListedProject) -> Project {
 }
 
 /// Groups projects by repository, in the order of the first project of each.
-pub fn repositories(projects: &[Project]) -> Vec<Repository> {
+pub fn group_by_repository(projects: &[Project]) -> Vec<Repository> {
     let mut groups: Vec<Repository> = Vec::new();
     for project in projects {
         let is_it = |group: &&mut Repository| {
@@ -105,7 +127,7 @@ pub fn repositories(projects: &[Project]) -> Vec<Repository> {
 }
 
 /// Converts a pull request.
-pub fn pull_request(request: &pull_request::PullRequest) -> PullRequest {
+pub fn from_pull_request(request: &pull_request::PullRequest) -> PullRequest {
     PullRequest {
         number: request.number,
         url: request.url.to_string(),
@@ -114,8 +136,8 @@ pub fn pull_request(request: &pull_request::PullRequest) -> PullRequest {
 }
 
 /// Converts an agent whose session no longer exists.
-pub fn lost_agent(session: &str, listed: &Listed<'_>) -> LostAgent {
-    let Listed { id, file, project, digest, summaries, .. } = listed;
+pub fn from_lost_agent(session: &str, listed: &SessionListing<'_>) -> LostAgent {
+    let SessionListing { id, file, project, digest, summaries, .. } = listed;
     LostAgent {
         agent: (*id).to_owned(),
         session: session.to_owned(),
@@ -128,24 +150,24 @@ pub fn lost_agent(session: &str, listed: &Listed<'_>) -> LostAgent {
 }
 
 /// Converts an origin or offspring session.
-pub fn relative(relative: &link::Relative) -> Relative {
+pub fn from_relative(relative: &link::RelatedSession) -> Relative {
     Relative {
-        kind: relative.kind.word(),
+        kind: relative.kind.as_str(),
         session: relative.session.as_deref().map(str::to_owned),
         found: relative.is_found,
     }
 }
 
-fn relatives(relatives: &[link::Relative]) -> Vec<Relative> {
-    relatives.iter().map(relative).collect()
+fn from_relatives(relatives: &[link::RelatedSession]) -> Vec<Relative> {
+    relatives.iter().map(from_relative).collect()
 }
 
 /// Converts the conversations of a session.
-pub fn conversations(
+pub fn from_conversations(
     session: &str,
     file: &str,
-    digest: &Digest,
-    summaries: &Summaries,
+    digest: &SessionDigest,
+    summaries: &ProjectSummaries,
 ) -> Vec<Conversation> {
     let short_uuids = LazyCell::new(|| digest.short_uuids());
     (1..)
@@ -158,14 +180,14 @@ pub fn conversations(
             status: conversation.status,
             resumes: conversation.resumes,
             draft: conversation.draft,
-            why: why(digest, conversation),
+            why: status_reason(digest, conversation),
             title: conversation_title(digest, conversation, summaries).map(str::to_owned),
             branch_title: branch_title(digest, Some(n as u32), summaries).map(str::to_owned),
             prompt: conversation.first_prompt.as_deref().map(str::to_owned),
             fork_point: conversation.fork_point.as_deref().map(str::to_owned),
             short_fork_point: { conversation.fork_point.as_deref() }
                 .map(|point| short_uuids.short(point).to_owned()),
-            fork_kind: conversation.fork_kind.map(ForkKind::word),
+            fork_kind: conversation.fork_kind.map(ForkKind::as_str),
             messages: conversation.messages,
             records: conversation.records,
             compactions: conversation.compactions,
@@ -175,7 +197,11 @@ pub fn conversations(
 }
 
 /// Finds nodes that a summary names and no conversation ends with (R10).
-pub fn bookmarks(session: &str, digest: &Digest, summaries: &Summaries) -> Vec<Bookmark> {
+pub fn find_bookmarks(
+    session: &str,
+    digest: &SessionDigest,
+    summaries: &ProjectSummaries,
+) -> Vec<Bookmark> {
     let named = summaries.in_session(digest);
     let is_leaf = |node: &str| {
         digest.conversations.iter().any(|conversation| *conversation.leaf == *node)
@@ -192,71 +218,79 @@ pub fn bookmarks(session: &str, digest: &Digest, summaries: &Summaries) -> Vec<B
 }
 
 /// Explains the status of a conversation (R11, R12).
-fn why(digest: &Digest, conversation: &ConversationDigest) -> String {
+fn status_reason(digest: &SessionDigest, conversation: &ConversationDigest) -> String {
     match (&digest.resume, conversation.resumes, conversation.status) {
         (Some(resume), true, _) => {
             format!(
                 "{} would continue from {}: {} (line {})",
-                resume.by(),
+                resume.rule_text(),
                 resume.point,
                 resume.reason,
                 resume.line
             )
         }
-        (_, _, Status::Active) => "it is current at every fork on its way".to_owned(),
-        (_, _, Status::Abandoned) => match (conversation.fork_kind, &conversation.fork_point) {
+        (_, _, BranchStatus::Active) => {
+            "it is on the current branch at every fork point".to_owned()
+        }
+        (_, _, BranchStatus::Abandoned) => match (conversation.fork_kind, &conversation.fork_point)
+        {
             (Some(kind), Some(point)) => {
-                format!("another way was taken at the {kind} below {point}")
+                format!("another branch is current at the {kind} below {point}")
             }
-            _ => "another way was taken".to_owned(),
+            _ => "another branch is current".to_owned(),
         },
     }
 }
 
 /// Converts the tree of a session. In an agent's own file every record is part of a sidechain.
-pub fn tree(
+pub fn from_tree(
     id: &str,
     history: &History,
     is_agent: bool,
-    family: &link::Family,
-    reverts: &Reverts,
+    family: &link::SessionRelations,
+    reverts: &RevertOutcomes,
 ) -> Tree {
     let session = &history.session;
-    let spell =
-        |id: NodeId| session.record(id).name.map_or_else(String::new, |name| session.spell(name));
+    let spell = |id: NodeId| {
+        session.record(id).uuid.map_or_else(String::new, |name| session.uuid_text(name))
+    };
     let branches = &history.branches;
-    let head = |fold| spell(history.folds.fold(fold).head);
+    let head = |message| spell(history.message_tree.message(message).head);
     Tree {
         session: id.to_owned(),
-        origins: relatives(&family.origins),
-        offspring: relatives(&family.offspring),
-        resume: resume(history),
+        origins: from_relatives(&family.origins),
+        offspring: from_relatives(&family.offspring),
+        resume: from_resume_point(history),
         roots: history
-            .folds
+            .message_tree
             .iter()
-            .filter(|(_, fold)| fold.parent.is_none() && (!fold.sidechain || is_agent))
-            .map(|(_, fold)| spell(fold.head))
+            .filter(|(_, message)| message.parent.is_none() && (!message.sidechain || is_agent))
+            .map(|(_, message)| spell(message.head))
             .collect(),
         forks: branches
             .forks
             .iter()
             .map(|fork| Fork {
                 node: spell(fork.node),
-                kind: fork.kind.word(),
-                children: fork.ways.iter().map(|way| head(way.fold)).collect(),
-                current: fork.ways.iter().find(|way| way.current).map(|way| head(way.fold)),
-                drafts: fork
-                    .ways
+                kind: fork.kind.as_str(),
+                children: fork.branches.iter().map(|branch| head(branch.message)).collect(),
+                current: fork
+                    .branches
                     .iter()
-                    .filter(|way| way.draft)
-                    .map(|way| head(way.fold))
+                    .find(|branch| branch.current)
+                    .map(|branch| head(branch.message)),
+                drafts: fork
+                    .branches
+                    .iter()
+                    .filter(|branch| branch.draft)
+                    .map(|branch| head(branch.message))
                     .collect(),
-                files: fork_files(history, fork, reverts).map(Revert::word),
+                files: files_at_fork(history, fork, reverts).map(RevertOutcome::as_str),
             })
             .collect(),
         artefacts: Artefact::ALL
             .into_iter()
-            .map(|kind| (kind.word(), branches.artefacts.get(&kind).copied().unwrap_or(0)))
+            .map(|kind| (kind.as_str(), branches.artefacts.get(&kind).copied().unwrap_or(0)))
             .collect(),
         leaves: branches
             .conversations
@@ -264,24 +298,24 @@ pub fn tree(
             .map(|conversation| spell(conversation.leaf))
             .collect(),
         placed: history
-            .folds
+            .message_tree
             .iter()
-            .filter(|(_, fold)| fold.placement != Placement::Linked)
-            .map(|(_, fold)| Placed {
-                node: spell(fold.head),
-                after: fold.parent.map_or_else(String::new, head),
-                why: fold.placement.word(),
+            .filter(|(_, message)| message.placement != Placement::Linked)
+            .map(|(_, message)| Placed {
+                node: spell(message.head),
+                after: message.parent.map_or_else(String::new, head),
+                why: message.placement.as_str(),
             })
             .collect(),
     }
 }
 
 /// Returns where the client would resume, and why (R11).
-pub fn resume(history: &History) -> Option<Resume> {
-    resume_of(history).map(|resume| Resume {
+pub fn from_resume_point(history: &History) -> Option<Resume> {
+    digest_resume_point(history).map(|resume| Resume {
         point: resume.point.to_string(),
         leaf: resume.leaf.to_string(),
-        rule: resume.by(),
+        rule: resume.rule_text(),
         why: resume.reason.to_string(),
         line: resume.line,
         otherwise: resume

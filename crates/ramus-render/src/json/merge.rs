@@ -1,20 +1,21 @@
 //! The result of a merge.
 
-use ramus_core::compare::Content;
-use ramus_core::edit::{Conflict, Exchange};
+use ramus_core::compare::TextContent;
+use ramus_core::edit::{FileConflict, MergeExchange};
 use serde::Serialize;
 
 use super::Written;
 
+/// A merge; `E` are its exchanges, which are made while they are written.
 #[derive(Debug, Serialize)]
-pub struct MergeAnswer {
+pub struct MergeAnswer<E> {
     #[serde(flatten)]
     pub written: Written,
     pub title: String,
     pub messages: u32,
     /// Displayable messages that all begin with.
     pub common: u32,
-    pub exchanges: Vec<MergedExchange>,
+    pub exchanges: E,
     pub conflicts: Vec<MergeConflict>,
     /// The text that the command of an assisted merge wrote.
     pub assisted: Option<String>,
@@ -53,29 +54,29 @@ pub struct ConflictEnd {
 }
 
 /// Converts an exchange.
-pub fn merged_exchange(exchange: &Exchange) -> MergedExchange {
+pub fn from_exchange(exchange: MergeExchange) -> MergedExchange {
     MergedExchange {
         conversation: exchange.branch,
-        n: exchange.n,
-        uuid: exchange.uuid.clone(),
-        prompt: exchange.words.clone(),
+        n: exchange.number,
+        uuid: exchange.uuid,
+        prompt: exchange.prompt_text,
         timestamp: exchange.time.map(|time| time.to_string()),
         messages: exchange.messages,
-        fate: exchange.fate.word(),
+        fate: exchange.inclusion.as_str(),
     }
 }
 
 /// Converts a conflict.
-pub fn conflict(conflict: &Conflict) -> MergeConflict {
-    let ends = conflict.ends.iter().map(|end| ConflictEnd {
+pub fn from_conflict(conflict: &FileConflict) -> MergeConflict {
+    let ends = conflict.outcomes.iter().map(|end| ConflictEnd {
         conversation: end.branch,
         state: match end.content {
-            Content::Text(_) => "text",
-            Content::Absent => "absent",
-            Content::Unknown => "unknown",
+            TextContent::Text(_) => "text",
+            TextContent::Absent => "absent",
+            TextContent::Unknown => "unknown",
         },
         content: match &end.content {
-            Content::Text(text) => Some(text.clone()),
+            TextContent::Text(text) => Some(text.clone()),
             _ => None,
         },
         added: end.added,

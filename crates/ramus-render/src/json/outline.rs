@@ -1,11 +1,11 @@
 //! The rows of a session's tree.
 
-use ramus_core::files::Revert;
+use ramus_core::files::RevertOutcome;
 use ramus_core::history::History;
-use ramus_core::record::Voice;
+use ramus_core::record::RecordRole;
 use serde::Serialize;
 
-use crate::outline::{Edge, Row, RowKind};
+use crate::outline::{RowEdge, TreeRow, TreeRowKind};
 
 /// A session's tree as rows, oldest first.
 #[derive(Debug, Serialize)]
@@ -18,7 +18,7 @@ pub struct Outline {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct OutlineRow {
-    /// How far beside the main line, which is 0.
+    /// The column; the main line is 0.
     pub lane: usize,
     /// `root`, `straight` or `branch`.
     pub edge: &'static str,
@@ -28,7 +28,7 @@ pub struct OutlineRow {
     pub node: String,
     /// The first node of the row.
     pub first: String,
-    /// The agent whose file holds it.
+    /// The agent whose file contains it.
     pub agent: Option<String>,
     pub words: Option<String>,
     pub timestamp: Option<String>,
@@ -38,7 +38,7 @@ pub struct OutlineRow {
     pub resumes: bool,
     pub messages: u32,
     pub records: u32,
-    /// Of a fork: its kind and how many ways there are.
+    /// For a fork point: its kind and its number of branches.
     pub fork: Option<&'static str>,
     pub ways: usize,
     /// Of a fork: `restored` or `kept`, where it is known what became of the files.
@@ -49,34 +49,36 @@ pub struct OutlineRow {
 }
 
 /// Converts a row.
-pub fn outline_row(history: &History, row: &Row) -> OutlineRow {
+pub fn from_tree_row(history: &History, row: &TreeRow) -> OutlineRow {
     let kind = match &row.kind {
-        RowKind::Run { opening } => voice(*opening),
-        RowKind::Record { voice: said, .. } => voice(*said),
-        RowKind::Fork { .. } => "fork",
-        RowKind::Compaction => "compaction",
-        RowKind::Sidechain { .. } => "agent",
-        RowKind::Tree { .. } => "tree",
-        RowKind::Loose | RowKind::Elided { .. } => "loose",
+        TreeRowKind::Run { opening } => role_word(*opening),
+        TreeRowKind::Record { role: said, .. } => role_word(*said),
+        TreeRowKind::Fork { .. } => "fork",
+        TreeRowKind::Compaction => "compaction",
+        TreeRowKind::Sidechain { .. } => "agent",
+        TreeRowKind::Tree { .. } => "tree",
+        TreeRowKind::Detached | TreeRowKind::Elided { .. } => "loose",
     };
     let (fork, ways, files) = match row.kind {
-        RowKind::Fork { kind, ways, files } => (Some(kind.word()), ways, files.map(Revert::word)),
+        TreeRowKind::Fork { kind, branches: ways, files } => {
+            (Some(kind.as_str()), ways, files.map(RevertOutcome::as_str))
+        }
         _ => (None, 0, None),
     };
     let agent = match &row.kind {
-        RowKind::Sidechain { agent } => agent.clone(),
+        TreeRowKind::Sidechain { agent } => agent.clone(),
         _ => None,
     };
     let name = |id: ramus_core::session::NodeId| {
         let record = history.session.records().get(id.0 as usize);
-        record.map_or_else(String::new, |_| history.place_of(id))
+        record.map_or_else(String::new, |_| history.node_address(id))
     };
     OutlineRow {
-        lane: row.lane,
+        lane: row.column,
         edge: match row.edge {
-            Edge::Root => "root",
-            Edge::Straight => "straight",
-            Edge::Branch => "branch",
+            RowEdge::Root => "root",
+            RowEdge::Straight => "straight",
+            RowEdge::Branch => "branch",
         },
         kind,
         node: name(row.last),
@@ -85,7 +87,7 @@ pub fn outline_row(history: &History, row: &Row) -> OutlineRow {
         words: row.words.as_ref().map(|words| words.text.chars().take(200).collect()),
         timestamp: row.time.map(|time| time.to_string()),
         until: row.until.map(|time| time.to_string()),
-        status: row.status.word(),
+        status: row.status.as_str(),
         draft: row.draft,
         resumes: row.resumes,
         messages: row.messages,
@@ -99,11 +101,11 @@ pub fn outline_row(history: &History, row: &Row) -> OutlineRow {
     }
 }
 
-fn voice(voice: Voice) -> &'static str {
-    match voice {
-        Voice::Prompt | Voice::Queued => "prompt",
-        Voice::Answer | Voice::Synthetic => "answer",
-        Voice::Command => "command",
+fn role_word(role: RecordRole) -> &'static str {
+    match role {
+        RecordRole::Prompt | RecordRole::QueuedPrompt => "prompt",
+        RecordRole::Reply | RecordRole::Synthetic => "answer",
+        RecordRole::Command => "command",
         _ => "other",
     }
 }

@@ -1,4 +1,4 @@
-//! What is in a pack, and where its sessions went.
+//! The contents of a pack, and where its sessions were added.
 
 use std::collections::BTreeMap;
 

@@ -1,26 +1,27 @@
 //! The messages that Claude Code would send when it resumes.
 
-use ramus_core::client_path::{Sent, SentMessage};
+use ramus_core::client_path::{SentMessage, SentRequest};
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use serde::Serialize;
 use serde_json::Value;
 
+/// `M` writes the messages one after the other: there may be a million.
 #[derive(Debug, Serialize)]
-pub struct SentJson {
+pub struct SentJson<M> {
     pub session: String,
-    /// The client whose way it is; null: the session names none.
+    /// The version of the client that it follows; null if the session names none.
     pub version: Option<String>,
-    /// The record it goes on from.
+    /// The record it resumes from.
     pub point: Option<String>,
-    pub messages: Vec<MessageJson>,
-    /// Attachments for which the client sends words that the session does not hold.
+    pub messages: M,
+    /// Attachments for which the client sends text that the session does not contain.
     pub unworded: Vec<UnwordedJson>,
     /// Background agents that have not reported; the client adds a note about each.
     pub unreported: Vec<String>,
 }
 
-/// A message as it stands in the request.
+/// A message as in the request.
 #[derive(Debug, Serialize)]
 pub struct MessageJson {
     pub role: &'static str,
@@ -34,20 +35,34 @@ pub struct UnwordedJson {
     pub kind: String,
 }
 
-impl SentJson {
+impl From<SentMessage> for MessageJson {
+    fn from(SentMessage { role, content }: SentMessage) -> Self {
+        Self { role: role.as_str(), content }
+    }
+}
+
+impl<M> SentJson<M> {
     /// Converts what would be sent.
-    pub fn new(id: &str, history: &History, point: NodeId, sent: Sent) -> Self {
+    pub fn new(
+        id: &str,
+        history: &History,
+        point: NodeId,
+        sent: &SentRequest<'_>,
+        messages: M,
+    ) -> Self {
         let session = &history.session;
-        let spell = |node: NodeId| session.record(node).name.map(|name| session.spell(name));
-        let message = |SentMessage { role, content }| MessageJson { role: role.word(), content };
-        let unworded = |(node, kind)| UnwordedJson { uuid: spell(node), kind };
+        let spell = |node: NodeId| session.record(node).uuid.map(|name| session.uuid_text(name));
+        let unworded = |(node, kind): &(NodeId, String)| UnwordedJson {
+            uuid: spell(*node),
+            kind: kind.clone(),
+        };
         Self {
             session: id.to_owned(),
             version: session.facts().version.as_ref().map(|version| version.text.to_string()),
             point: spell(point),
-            messages: sent.messages.into_iter().map(message).collect(),
-            unworded: sent.unworded.into_iter().map(unworded).collect(),
-            unreported: sent.unreported,
+            messages,
+            unworded: sent.unworded.iter().map(unworded).collect(),
+            unreported: sent.unreported.clone(),
         }
     }
 }

@@ -3,42 +3,38 @@
 use std::collections::BTreeMap;
 
 use ramus_core::branches::{Artefact, ForkKind};
-use ramus_core::history::{AgentClass, Class};
-use ramus_core::stats::{Complexity, Flow, Stats};
+use ramus_core::history::{AgentClass, SessionClass};
+use ramus_core::stats::{Complexity, SessionShape, Stats};
 
 use super::{MostComplex, RawStats};
 
 /// Converts the most complex session.
-pub fn most_complex(session: &str, title: Option<&str>, complexity: &Complexity) -> MostComplex {
+pub fn from_most_complex(
+    session: &str,
+    title: Option<&str>,
+    complexity: &Complexity,
+) -> MostComplex {
     MostComplex {
         session: session.to_owned(),
         title: title.map(str::to_owned),
         score: complexity.score(),
-        parts: parts(complexity),
+        parts: complexity.named_parts().into(),
     }
 }
 
-fn parts(complexity: &Complexity) -> BTreeMap<&'static str, u32> {
-    BTreeMap::from([
-        ("forks", complexity.forks),
-        ("conversations", complexity.conversations),
-        ("compactions", complexity.compactions),
-        ("agents", complexity.agents),
-        ("ways", complexity.ways),
-        ("forked", complexity.forked),
-        ("merged", complexity.merged),
-    ])
-}
-
 /// Converts statistics.
-pub fn stats(stats: &Stats, projects: usize, most_complex: Option<MostComplex>) -> super::Stats {
-    let class = |class: Class| stats.by_class.get(&class).copied().unwrap_or(0);
-    let sessions = class(Class::Conversation);
-    let flow = |flow: Flow| stats.flows.get(&flow).copied().unwrap_or(0);
+pub fn from_stats(
+    stats: &Stats,
+    projects: usize,
+    most_complex: Option<MostComplex>,
+) -> super::Stats {
+    let class = |class: SessionClass| stats.by_class.get(&class).copied().unwrap_or(0);
+    let sessions = class(SessionClass::Conversation);
+    let flow = |flow: SessionShape| stats.shapes.get(&flow).copied().unwrap_or(0);
     let mut agents: BTreeMap<&'static str, u64> =
         [AgentClass::Task, AgentClass::Warmup, AgentClass::Incomplete]
             .into_iter()
-            .map(|class| (class.word(), stats.agents.get(&class).copied().unwrap_or(0)))
+            .map(|class| (class.as_str(), stats.agents.get(&class).copied().unwrap_or(0)))
             .collect();
     agents.insert("inline", stats.inline_agents);
     let text = |counts: &BTreeMap<Box<str>, u64>| {
@@ -49,7 +45,7 @@ pub fn stats(stats: &Stats, projects: usize, most_complex: Option<MostComplex>) 
         sessions,
         files: stats.files,
         bytes: stats.bytes,
-        by_class: Class::ALL.into_iter().map(|kind| (kind.word(), class(kind))).collect(),
+        by_class: SessionClass::ALL.into_iter().map(|kind| (kind.as_str(), class(kind))).collect(),
         lines: stats.lines,
         blank: stats.blank,
         records: stats.records,
@@ -61,14 +57,14 @@ pub fn stats(stats: &Stats, projects: usize, most_complex: Option<MostComplex>) 
         forks: stats.fork_count(),
         forks_by_kind: ForkKind::ALL
             .into_iter()
-            .map(|kind| (kind.word(), stats.forks.get(&kind).copied().unwrap_or(0)))
+            .map(|kind| (kind.as_str(), stats.forks.get(&kind).copied().unwrap_or(0)))
             .collect(),
         drafts: stats.drafts,
         artefacts: Artefact::ALL
             .into_iter()
-            .map(|kind| (kind.word(), stats.artefacts.get(&kind).copied().unwrap_or(0)))
+            .map(|kind| (kind.as_str(), stats.artefacts.get(&kind).copied().unwrap_or(0)))
             .collect(),
-        conversations: stats.conversations(),
+        conversations: stats.conversation_count(),
         active: stats.active,
         abandoned: stats.abandoned,
         unique_paths: stats.unique_paths,
@@ -76,18 +72,18 @@ pub fn stats(stats: &Stats, projects: usize, most_complex: Option<MostComplex>) 
         compaction_records: stats.compaction_records,
         sidechain_records: stats.sidechain_records,
         agents,
-        duplicate_uuids: stats.repeated_names,
+        duplicate_uuids: stats.repeated_uuids,
         orphans: stats.orphans,
         defects: stats.defects,
         sessions_with_forks: stats.rules.sessions,
         sessions_with_sidechains: stats.sessions_with_sidechains,
         forked_sessions: stats.forked_sessions,
         merged_sessions: stats.merged_sessions,
-        linear_sessions: flow(Flow::Linear),
-        complex_sessions: sessions - flow(Flow::Linear),
-        largest_branching: stats.rules.most_ways,
-        mean_branching: round(stats.rules.mean()),
-        flow: stats.flows.iter().map(|(flow, n)| (flow.word(), *n)).collect(),
+        linear_sessions: flow(SessionShape::Linear),
+        complex_sessions: sessions - flow(SessionShape::Linear),
+        largest_branching: stats.rules.most_branches,
+        mean_branching: round_thousandths(stats.rules.mean_branches()),
+        flow: stats.shapes.iter().map(|(flow, n)| (flow.as_str(), *n)).collect(),
         most_complex,
         raw: RawStats {
             forks: stats.raw.forks,
@@ -96,12 +92,12 @@ pub fn stats(stats: &Stats, projects: usize, most_complex: Option<MostComplex>) 
             sessions_with_forks: stats.raw.sessions,
             linear_sessions: sessions.saturating_sub(stats.raw.sessions),
             complex_sessions: stats.raw.sessions,
-            largest_branching: stats.raw.most_ways,
-            mean_branching: round(stats.raw.mean()),
+            largest_branching: stats.raw.most_branches,
+            mean_branching: round_thousandths(stats.raw.mean_branches()),
         },
     }
 }
 
-fn round(value: f64) -> f64 {
+fn round_thousandths(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }

@@ -3,22 +3,22 @@
 use ramus_core::body::{Media, MediaSource, plain_text};
 use ramus_core::price::PriceList;
 use ramus_core::session::Session;
-use ramus_core::turn::{self, Part, Thought, TurnKind};
+use ramus_core::turn::{self, ReplyPart, Thought, TurnKind};
 use ramus_core::usage;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::dollars;
+use super::round_dollars;
 
 /// A path; `T` gives its turns one after the other, for they may not fit into memory. `U` adds up what
 /// they used, and is written after them.
 #[derive(Debug, Serialize)]
-pub struct Show<T, U> {
+pub struct Show<N, T, U> {
     pub session: String,
     pub leaf: String,
     pub status: &'static str,
     /// The uuids of all records of the path, in path order.
-    pub nodes: Vec<String>,
+    pub nodes: N,
     pub turns: T,
     /// What the replies of the path used together.
     pub usage: U,
@@ -41,7 +41,7 @@ pub struct Turn {
     pub parts: Vec<Value>,
     #[serde(skip_serializing_if = "Value::is_null")]
     pub detail: Value,
-    /// What a reply used, where it was asked for.
+    /// The usage of a reply, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<ReplyUsage>,
 }
@@ -64,8 +64,8 @@ pub struct ReplyUsage {
 }
 
 /// Returns what a turn used; `None`: it is no reply, or nothing is recorded.
-pub fn reply_usage(turn: &turn::Turn, prices: &PriceList) -> Option<ReplyUsage> {
-    let TurnKind::Answer(answer) = &turn.kind else { return None };
+pub fn from_reply(turn: &turn::Turn, prices: &PriceList) -> Option<ReplyUsage> {
+    let TurnKind::Reply(answer) = &turn.kind else { return None };
     let usage::ReplyUsage { tokens, cost, context } = usage::reply_usage(answer, prices)?;
     Some(ReplyUsage {
         input: tokens.input,
@@ -75,19 +75,19 @@ pub fn reply_usage(turn: &turn::Turn, prices: &PriceList) -> Option<ReplyUsage> 
         cache_write_1h: tokens.cache_write_1h,
         thinking: tokens.thinking,
         context,
-        cost_usd: cost.map(dollars),
+        cost_usd: cost.map(round_dollars),
     })
 }
 
 /// Converts a turn.
-pub fn turn(session: &Session, turn: &turn::Turn) -> Turn {
-    let (kind, text, model, parts, detail) = contents(session, &turn.kind);
-    let names = turn.nodes.iter().filter_map(|id| session.record(*id).name);
+pub fn from_turn(session: &Session, turn: &turn::Turn) -> Turn {
+    let (kind, text, model, parts, detail) = turn_contents(session, &turn.kind);
+    let names = turn.nodes.iter().filter_map(|id| session.record(*id).uuid);
     Turn {
         kind,
         uuid: turn.uuid.clone(),
         timestamp: turn.time.map(|time| time.to_string()),
-        nodes: names.map(|name| session.spell(name)).collect(),
+        nodes: names.map(|name| session.uuid_text(name)).collect(),
         text,
         model,
         parts,
@@ -96,28 +96,28 @@ pub fn turn(session: &Session, turn: &turn::Turn) -> Turn {
     }
 }
 
-pub(super) type Contents = (&'static str, Option<String>, Option<String>, Vec<Value>, Value);
+pub(super) type TurnContents = (&'static str, Option<String>, Option<String>, Vec<Value>, Value);
 
-pub(super) fn contents(session: &Session, kind: &TurnKind) -> Contents {
+pub(super) fn turn_contents(session: &Session, kind: &TurnKind) -> TurnContents {
     let said = |word, text: &str, detail| (word, Some(text.to_owned()), None, Vec::new(), detail);
     let bare = |word, detail| (word, None, None, Vec::new(), detail);
     match kind {
         TurnKind::Prompt(prompt) => {
-            let media: Vec<Value> = prompt.media.iter().map(media).collect();
+            let media: Vec<Value> = prompt.media.iter().map(media_value).collect();
             said(
                 "prompt",
                 &prompt.text,
                 json!({"queued": prompt.queued, "delegated": prompt.delegated, "media": media}),
             )
         }
-        TurnKind::Answer(answer) => (
+        TurnKind::Reply(answer) => (
             "answer",
             None,
             answer.model.clone(),
-            answer.parts.iter().map(part).collect(),
+            answer.parts.iter().map(part_value).collect(),
             Value::Null,
         ),
-        TurnKind::Result(result) => ("result", None, None, vec![call(result)], Value::Null),
+        TurnKind::Result(result) => ("result", None, None, vec![call_value(result)], Value::Null),
         TurnKind::Command(command) => bare(
             "command",
             json!({"name": command.name, "args": command.args, "stdout": command.stdout, "stderr": command.stderr}),
@@ -150,37 +150,37 @@ pub(super) fn contents(session: &Session, kind: &TurnKind) -> Contents {
             said("note", &note.text, json!({"kind": note.kind, "level": note.level}))
         }
         TurnKind::Injected(text) => said("injected", text, Value::Null),
-        TurnKind::Fork(fork) => bare("fork", self::fork(session, fork)),
+        TurnKind::Fork(fork) => bare("fork", self::fork_value(session, fork)),
         TurnKind::Resume(note) => said(
             "resume",
             &crate::text::resume_note(*note),
             json!({"without": note.without, "below": note.below}),
         ),
         TurnKind::Guess(placement) => {
-            said("guess", crate::text::guess_note(*placement), json!({"why": placement.word()}))
+            said("guess", crate::text::guess_note(*placement), json!({"why": placement.as_str()}))
         }
         TurnKind::Unknown { kind, value } => bare("unknown", json!({"type": kind, "value": value})),
         TurnKind::Damaged { line, text } => said("damaged", text, json!({"line": line})),
     }
 }
 
-fn part(part: &Part) -> Value {
+fn part_value(part: &ReplyPart) -> Value {
     match part {
-        Part::Text(text) => json!({"type": "text", "text": text}),
-        Part::Thinking(Thought::Text(text)) => {
+        ReplyPart::Text(text) => json!({"type": "text", "text": text}),
+        ReplyPart::Thinking(Thought::Text(text)) => {
             json!({"type": "thinking", "text": text, "withheld": false})
         }
-        Part::Thinking(_) => json!({"type": "thinking", "text": null, "withheld": true}),
-        Part::Call(made) => call(made),
-        Part::Media(picture) => media(picture),
-        Part::Fallback { from, to } => json!({"type": "fallback", "from": from, "to": to}),
-        Part::Unknown(value) => json!({"type": "unknown", "value": value}),
+        ReplyPart::Thinking(_) => json!({"type": "thinking", "text": null, "withheld": true}),
+        ReplyPart::Call(made) => call_value(made),
+        ReplyPart::Media(picture) => media_value(picture),
+        ReplyPart::Fallback { from, to } => json!({"type": "fallback", "from": from, "to": to}),
+        ReplyPart::Unknown(value) => json!({"type": "unknown", "value": value}),
     }
 }
 
-pub(super) fn call(call: &turn::Call) -> Value {
+pub(super) fn call_value(call: &turn::ToolCall) -> Value {
     let result = call.result.as_ref().map(|result| {
-        json!({"error": result.is_error, "text": plain_text(&result.content), "spilled": result.spilled,
+        json!({"error": result.is_error, "text": plain_text(&result.content), "spilled": result.spilled_path,
             "feedback": result.feedback})
     });
     let mut made = json!({"type": "call", "id": call.id, "name": call.name, "input": call.input, "result": result,
@@ -192,7 +192,7 @@ pub(super) fn call(call: &turn::Call) -> Value {
     made
 }
 
-fn media(media: &Media) -> Value {
+fn media_value(media: &Media) -> Value {
     let (source, place) = match &media.source {
         MediaSource::Base64(_) => ("base64", None),
         MediaSource::Text(_) => ("text", None),
@@ -203,18 +203,18 @@ fn media(media: &Media) -> Value {
     json!({"type": "media", "media_type": media.media_type, "source": source, "place": place, "bytes": media.data_len()})
 }
 
-fn fork(session: &Session, fork: &turn::Fork) -> Value {
-    let spell = |id| session.record(id).name.map(|name| session.spell(name));
-    let ways: Vec<Value> = fork
-        .ways
+fn fork_value(session: &Session, fork: &turn::ForkTurn) -> Value {
+    let spell = |id| session.record(id).uuid.map(|name| session.uuid_text(name));
+    let branches: Vec<Value> = fork
+        .branches
         .iter()
-        .map(|way| {
-            json!({"node": spell(way.node), "leaf": spell(way.leaf), "words": way.words, "said": way.said, "messages": way.messages,
-                "timestamp": way.time.map(|time| time.to_string()), "draft": way.draft, "current": way.current,
-                "taken": way.taken})
+        .map(|branch| {
+            json!({"node": spell(branch.node), "leaf": spell(branch.leaf), "words": branch.label, "said": branch.is_quote, "messages": branch.messages,
+                "timestamp": branch.time.map(|time| time.to_string()), "draft": branch.draft, "current": branch.current,
+                "taken": branch.taken})
         })
         .collect();
-    let mut told = json!({"kind": fork.kind.word(), "ways": ways});
+    let mut told = json!({"kind": fork.kind.as_str(), "ways": branches});
     if fork.more > 0 {
         told["more_ways"] = fork.more.into();
     }

@@ -1,14 +1,16 @@
 //! The output of `usage`.
 
+mod daily;
 mod report;
 
-pub use report::{dearest_first, usage};
+pub use daily::{BlockRow, DailyRow, DailyUsage, UsageProject, UsageSession, daily_usage};
+pub use report::{most_expensive_first, usage_report};
 
 use std::path::Path;
 
-use ramus_core::branches::Status;
-use ramus_core::price::{DATE, PriceList};
-use ramus_core::usage::Sum;
+use ramus_core::branches::BranchStatus;
+use ramus_core::price::{LIST_DATE, PriceList};
+use ramus_core::usage::UsageTotal;
 use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]
@@ -23,18 +25,18 @@ pub struct Usage {
     pub by_day: Vec<ByTime>,
     pub by_week: Vec<ByTime>,
     pub by_month: Vec<ByTime>,
-    /// Messages that say no time, on no day; only when there are some.
+    /// Messages without a timestamp; only if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub undated: Option<Amounts>,
     pub by_model: Vec<ByModel>,
     pub by_project: Vec<ByProject>,
     pub by_session: Vec<BySession>,
-    /// Only when asked for.
+    /// Only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub by_conversation: Option<Vec<ByConversation>>,
-    /// Only when asked for.
+    /// Only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub branches: Option<Vec<OfBranch>>,
@@ -42,7 +44,7 @@ pub struct Usage {
     pub by_line: ByLine,
     /// Models without a price, with their tokens.
     pub unpriced: Vec<Unpriced>,
-    /// Only when asked for.
+    /// Only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub client: Option<Vec<Client>>,
@@ -63,7 +65,7 @@ impl Prices {
     /// Describes the built-in price list and the file that changes it, if any.
     pub fn new(list: &PriceList, file: Option<&Path>) -> Self {
         Self {
-            date: DATE,
+            date: LIST_DATE,
             file: file.map(|file| file.display().to_string()),
             file_date: list.file_date.clone(),
         }
@@ -90,9 +92,9 @@ pub struct Amounts {
     pub web_fetches: u64,
 }
 
-impl From<&Sum> for Amounts {
-    fn from(sum: &Sum) -> Self {
-        let Sum { messages, tokens, cost, unpriced, fast } = *sum;
+impl From<&UsageTotal> for Amounts {
+    fn from(sum: &UsageTotal) -> Self {
+        let UsageTotal { messages, tokens, cost, unpriced, fast } = *sum;
         Self {
             messages,
             input: tokens.input,
@@ -100,7 +102,7 @@ impl From<&Sum> for Amounts {
             cache_read: tokens.cache_read,
             cache_write_5m: tokens.cache_write_5m,
             cache_write_1h: tokens.cache_write_1h,
-            cost_usd: (unpriced == 0 || cost > 0.0).then(|| dollars(cost)),
+            cost_usd: (unpriced == 0 || cost > 0.0).then(|| round_dollars(cost)),
             unpriced_tokens: unpriced,
             thinking: tokens.thinking,
             fast_messages: fast,
@@ -112,7 +114,7 @@ impl From<&Sum> for Amounts {
 
 impl Amounts {
     /// Returns all tokens.
-    pub fn tokens(&self) -> u64 {
+    pub fn total_tokens(&self) -> u64 {
         [self.input, self.output, self.cache_read, self.cache_write_5m, self.cache_write_1h]
             .into_iter()
             .fold(0, u64::saturating_add)
@@ -127,7 +129,7 @@ pub struct PathUsage {
 }
 
 /// Rounds to nine decimal places, which removes the error of adding up.
-pub fn dollars(cost: f64) -> f64 {
+pub fn round_dollars(cost: f64) -> f64 {
     (cost * 1e9).round() / 1e9
 }
 
@@ -177,7 +179,7 @@ pub struct BySession {
     pub amounts: Amounts,
     /// Part of it that agents took.
     pub agents_cost_usd: f64,
-    /// Part of it that lies on abandoned branches.
+    /// The part on abandoned branches.
     pub abandoned_cost_usd: f64,
 }
 
@@ -190,7 +192,7 @@ pub struct ByConversation {
     pub leaf: String,
     #[serde(serialize_with = "super::status_word")]
     #[cfg_attr(feature = "typescript", ts(type = "string"))]
-    pub status: Status,
+    pub status: BranchStatus,
     pub resumes: bool,
     pub title: Option<String>,
     /// What it begins with after its last fork.
@@ -201,16 +203,20 @@ pub struct ByConversation {
     pub own_cost_usd: f64,
 }
 
-/// A stretch between two forks, with its agents; these add up.
+/// A segment between two fork points, with its agents; segments add up.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct OfBranch {
     pub session: String,
     /// The record it begins with.
     pub node: String,
+    /// The start of its uuid that means no other record of the session; for people.
+    #[serde(skip)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub short_node: String,
     #[serde(serialize_with = "super::status_word")]
     #[cfg_attr(feature = "typescript", ts(type = "string"))]
-    pub status: Status,
+    pub status: BranchStatus,
     /// The first prompt on it.
     pub prompt: Option<String>,
     #[serde(flatten)]
@@ -238,7 +244,7 @@ pub struct Unpriced {
     pub tokens: u64,
 }
 
-/// A session by the client's own count, beside ours.
+/// A session as the client counts it, next to our count.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Client {
@@ -272,6 +278,6 @@ pub struct RunningBlock {
     pub now: String,
     #[serde(flatten)]
     pub amounts: Amounts,
-    /// What it will cost if it goes on like this.
+    /// The projected cost at the current rate.
     pub projected_cost_usd: Option<f64>,
 }

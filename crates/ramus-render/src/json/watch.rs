@@ -1,11 +1,11 @@
 //! Events of followed sessions, one object per line.
 
-use ramus_core::live::{News, Spending, Told};
+use ramus_core::live::{LiveEvent, LiveEventKind, Spending};
 use ramus_core::session::Session;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::turn::{call, contents};
+use super::turn::{call_value, turn_contents};
 
 /// Something that happened, and where.
 #[derive(Debug, Default, Serialize)]
@@ -36,48 +36,60 @@ pub struct Watched {
 }
 
 /// Converts an event, without its session and file.
-pub fn news(news: &News) -> Watched {
+pub fn from_live_event(news: &LiveEvent) -> Watched {
     let place = Watched {
         offset: Some(news.offset),
         uuid: news.uuid.clone(),
         timestamp: news.time.map(|time| time.to_string()),
         ..Watched::default()
     };
-    match &news.told {
-        Told::Turn(kind) => {
+    match &news.kind {
+        LiveEventKind::Turn(kind) => {
             // Only fork points need the session, and live events have none.
-            let (event, text, model, parts, detail) = contents(&Session::default(), kind);
+            let (event, text, model, parts, detail) = turn_contents(&Session::default(), kind);
             Watched { event, text, model, parts, detail, ..place }
         }
-        Told::Result { call: made, millis } => {
-            Watched { event: "result", parts: vec![call(made)], duration_ms: *millis, ..place }
-        }
-        Told::Switch(switch) => Watched {
+        LiveEventKind::Result { call: made, millis } => Watched {
+            event: "result",
+            parts: vec![call_value(made)],
+            duration_ms: *millis,
+            ..place
+        },
+        LiveEventKind::Switch(switch) => Watched {
             event: "branch",
-            detail: json!({"kind": switch.kind.word(), "after": switch.after, "words": switch.words,
+            detail: json!({"kind": switch.kind.as_str(), "after": switch.after, "words": switch.prompt_text,
                 "leaves": switch.leaves, "returns": switch.returns}),
             ..place
         },
-        Told::Ended { millis, spent } => {
-            Watched { event: "turn_ended", duration_ms: *millis, detail: usage(spent), ..place }
+        LiveEventKind::Ended { millis, spent } => Watched {
+            event: "turn_ended",
+            duration_ms: *millis,
+            detail: spending_value(spent),
+            ..place
+        },
+        LiveEventKind::WaitsForUser(text) => {
+            Watched { event: "waiting", text: Some(text.clone()), ..place }
         }
-        Told::Waits(text) => Watched { event: "waiting", text: Some(text.clone()), ..place },
-        Told::Spent(spent) => Watched { event: "usage", detail: usage(spent), ..place },
-        Told::Title(title) => Watched { event: "title", text: Some(title.clone()), ..place },
+        LiveEventKind::Spent(spent) => {
+            Watched { event: "usage", detail: spending_value(spent), ..place }
+        }
+        LiveEventKind::Title(title) => {
+            Watched { event: "title", text: Some(title.clone()), ..place }
+        }
     }
 }
 
 /// Makes an event about a file.
-pub fn change(event: &'static str, detail: Value) -> Watched {
+pub fn change_event(event: &'static str, detail: Value) -> Watched {
     Watched { event, detail, ..Watched::default() }
 }
 
 /// Makes a general event.
-pub fn note(event: &'static str, text: Option<String>) -> Watched {
+pub fn note_event(event: &'static str, text: Option<String>) -> Watched {
     Watched { event, text, ..Watched::default() }
 }
 
-fn usage(spent: &Spending) -> Value {
+fn spending_value(spent: &Spending) -> Value {
     json!({"messages": spent.messages, "tokens": spent.tokens, "output": spent.output,
         "cost_usd": spent.cost, "unpriced": spent.unpriced, "context": spent.context})
 }

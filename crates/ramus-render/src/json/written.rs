@@ -15,7 +15,7 @@ pub struct Written {
     /// The copy that was kept of the session before.
     pub backup: Option<String>,
     pub resume_command: Option<String>,
-    /// How many messages that are read up to there Claude Code goes on without.
+    /// How many messages up to there Claude Code does not load.
     pub left_out: u32,
     pub undoes: Option<u64>,
 }

@@ -13,7 +13,7 @@ pub(crate) struct Numbering {
 
 /// The number of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Number {
+pub(crate) struct ItemNumber {
     pub(crate) number: u64,
     /// `.` or `)`.
     pub(crate) sign: char,
@@ -23,20 +23,20 @@ pub(crate) struct Number {
 
 impl Numbering {
     /// Opens a list that begins with a number. `None`: a bullet list.
-    pub(crate) fn open(&mut self, first: Option<u64>) {
+    pub(crate) fn open_list(&mut self, first: Option<u64>) {
         self.next.push(first);
     }
 
-    pub(crate) fn close(&mut self) {
+    pub(crate) fn close_list(&mut self) {
         self.next.pop();
     }
 
-    pub(crate) fn depth(&self) -> usize {
+    pub(crate) fn list_depth(&self) -> usize {
         self.next.len()
     }
 
     /// Returns the number of the next item, which was written as `source`.
-    pub(crate) fn number(&mut self, source: &str) -> Option<Number> {
+    pub(crate) fn next_number(&mut self, source: &str) -> Option<ItemNumber> {
         let next = self.next.last_mut()?.as_mut()?;
         let source = source.trim_start_matches([' ', '\t', '>']);
         let digits = source.bytes().take_while(u8::is_ascii_digit).count();
@@ -45,6 +45,6 @@ impl Numbering {
         let counted = written <= *next;
         let number = written.max(*next);
         *next = number.saturating_add(1);
-        Some(Number { number, sign, counted })
+        Some(ItemNumber { number, sign, counted })
     }
 }

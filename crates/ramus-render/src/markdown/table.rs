@@ -3,38 +3,39 @@
 use pulldown_cmark::Alignment;
 
 use crate::{
-    layout::{pad, wrap},
+    layout::{pad_line, wrap_line},
     span::{Label, Line},
 };
 
 /// The text of a cell, one line each.
-type Cell = Vec<Line>;
+type TableCell = Vec<Line>;
 
 /// A column narrower than this cannot be read.
-const NARROW: usize = 6;
+const MIN_COLUMN_WIDTH: usize = 6;
 
 /// Rows of cells; the first row is the head.
 #[derive(Default)]
-pub(super) struct Table {
+pub(super) struct MarkdownTable {
     pub(super) alignments: Vec<Alignment>,
-    pub(super) rows: Vec<Vec<Cell>>,
+    pub(super) rows: Vec<Vec<TableCell>>,
 }
 
-impl Table {
+impl MarkdownTable {
     /// Returns the table in at most `width` columns.
-    pub(super) fn draw(&self, width: usize) -> Vec<Line> {
-        let natural: Vec<usize> = (0..self.alignments.len()).map(|at| self.column(at)).collect();
+    pub(super) fn draw_table(&self, width: usize) -> Vec<Line> {
+        let natural: Vec<usize> =
+            (0..self.alignments.len()).map(|at| self.natural_width(at)).collect();
         let borders = 3 * natural.len() + 1;
         let room = width.saturating_sub(borders);
-        let least: usize = natural.iter().map(|width| (*width).min(NARROW)).sum();
+        let least: usize = natural.iter().map(|width| (*width).min(MIN_COLUMN_WIDTH)).sum();
         if least > room || natural.is_empty() {
             return self.draw_records(width);
         }
-        self.draw_grid(&shared(&natural, room))
+        self.draw_grid(&share_width(&natural, room))
     }
 
     /// Returns the natural width of a column.
-    fn column(&self, at: usize) -> usize {
+    fn natural_width(&self, at: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(at));
         cells.flatten().map(Line::width).max().unwrap_or(0).max(1)
     }
@@ -43,20 +44,20 @@ impl Table {
         let rows: Vec<Vec<Line>> = self.rows.iter().map(|row| self.draw_row(row, widths)).collect();
         // If a row has several lines, rules are needed between the rows.
         let ruled = rows.iter().skip(1).any(|row| row.len() > 1);
-        let mut lines = vec![border(widths, ["┌", "┬", "┐"])];
+        let mut lines = vec![border_line(widths, ["┌", "┬", "┐"])];
         for (at, row) in rows.into_iter().enumerate() {
             if at == 1 || (at > 1 && ruled) {
-                lines.push(border(widths, ["├", "┼", "┤"]));
+                lines.push(border_line(widths, ["├", "┼", "┤"]));
             }
             lines.extend(row);
         }
-        lines.push(border(widths, ["└", "┴", "┘"]));
+        lines.push(border_line(widths, ["└", "┴", "┘"]));
         lines
     }
 
-    fn draw_row(&self, row: &[Cell], widths: &[usize]) -> Vec<Line> {
-        let wrapped = |cell: Option<&Cell>, width: usize| -> Vec<Line> {
-            cell.into_iter().flatten().flat_map(|line| wrap(line, width, 0)).collect()
+    fn draw_row(&self, row: &[TableCell], widths: &[usize]) -> Vec<Line> {
+        let wrapped = |cell: Option<&TableCell>, width: usize| -> Vec<Line> {
+            cell.into_iter().flatten().flat_map(|line| wrap_line(line, width, 0)).collect()
         };
         let cells: Vec<Vec<Line>> =
             widths.iter().enumerate().map(|(at, width)| wrapped(row.get(at), *width)).collect();
@@ -67,7 +68,7 @@ impl Table {
             for (index, line) in lines.iter_mut().enumerate() {
                 let text = cell.get(index).unwrap_or(&empty);
                 line.push(" ", Label::Plain);
-                line.append(&aligned(text, widths[at], self.alignments[at]));
+                line.append(&align_line(text, widths[at], self.alignments[at]));
                 line.push(" ", Label::Plain);
                 line.push("│", Label::Dim);
             }
@@ -83,10 +84,10 @@ impl Table {
         for row in rows {
             lines.push(rule.clone());
             for (at, cell) in row.iter().enumerate() {
-                let mut line = joined(head.get(at).map_or(&[], Vec::as_slice));
+                let mut line = join_lines(head.get(at).map_or(&[], Vec::as_slice));
                 line.push(": ", Label::Dim);
-                line.append(&joined(cell));
-                lines.extend(wrap(&line, width, 2));
+                line.append(&join_lines(cell));
+                lines.extend(wrap_line(&line, width, 2));
             }
         }
         lines.push(rule);
@@ -94,7 +95,7 @@ impl Table {
     }
 }
 
-fn joined(cell: &[Line]) -> Line {
+fn join_lines(cell: &[Line]) -> Line {
     let mut line = Line::default();
     for (index, part) in cell.iter().enumerate() {
         line.push(if index > 0 { " " } else { "" }, Label::Plain);
@@ -103,7 +104,7 @@ fn joined(cell: &[Line]) -> Line {
     line
 }
 
-fn aligned(line: &Line, width: usize, alignment: Alignment) -> Line {
+fn align_line(line: &Line, width: usize, alignment: Alignment) -> Line {
     let missing = width.saturating_sub(line.width());
     let before = match alignment {
         Alignment::None | Alignment::Left => 0,
@@ -112,17 +113,17 @@ fn aligned(line: &Line, width: usize, alignment: Alignment) -> Line {
     };
     let mut full = Line::plain(&" ".repeat(before));
     full.append(line);
-    pad(full, width)
+    pad_line(full, width)
 }
 
-fn border(widths: &[usize], [left, middle, right]: [&str; 3]) -> Line {
+fn border_line(widths: &[usize], [left, middle, right]: [&str; 3]) -> Line {
     let columns: Vec<String> = widths.iter().map(|width| "─".repeat(width + 2)).collect();
     Line::new(&format!("{left}{}{right}", columns.join(middle)), Label::Dim)
 }
 
 /// Distributes `room` among columns. A column that needs less than an equal share gets what it
 /// needs, the others share the rest.
-fn shared(natural: &[usize], room: usize) -> Vec<usize> {
+fn share_width(natural: &[usize], room: usize) -> Vec<usize> {
     let mut widths = natural.to_vec();
     let mut order: Vec<usize> = (0..natural.len()).collect();
     order.sort_by_key(|at| natural[*at]);

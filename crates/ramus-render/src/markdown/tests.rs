@@ -1,10 +1,10 @@
 use super::*;
-use crate::ansi::plain;
+use crate::ansi::plain_text;
 
 #[track_caller]
 fn check(text: &str, width: usize, expected: &str) {
-    let lines = lines(text, width, Highlight::On);
-    let drawn: Vec<_> = lines.iter().map(plain).collect();
+    let lines = markdown_lines(text, width, Highlight::On);
+    let drawn: Vec<_> = lines.iter().map(plain_text).collect();
     assert_eq!(drawn.join("\n"), expected.trim_matches('\n'), "\n{}", drawn.join("\n"));
     assert!(lines.iter().all(|line| line.width() <= width), "wider than {width}");
 }
@@ -12,7 +12,7 @@ fn check(text: &str, width: usize, expected: &str) {
 /// Checks the label of the span that holds `token`.
 #[track_caller]
 fn check_label(text: &str, token: &str, expected: Label) {
-    let lines = lines(text, 80, Highlight::On);
+    let lines = markdown_lines(text, 80, Highlight::On);
     let mut spans = lines.iter().flat_map(|line| &line.0);
     let span = spans.find(|span| span.text().contains(token));
     assert_eq!(span.map(|span| span.label), Some(expected), "{token} in {lines:#?}");
@@ -179,8 +179,8 @@ long head:
 #[test]
 fn escapes_do_not_survive() {
     let evil = "a \x1b]52;c;eA==\x07 b &#27;]0;title&#7; [x](\x1b[2J) `\u{9b}2J`\n\n```\x1b[1m\n\x1b]0;t\x07c\n```";
-    for line in lines(evil, 80, Highlight::On) {
-        assert!(!plain(&line).contains(char::is_control), "{line:?}");
+    for line in markdown_lines(evil, 80, Highlight::On) {
+        assert!(!plain_text(&line).contains(char::is_control), "{line:?}");
     }
 }
 
@@ -188,10 +188,12 @@ fn escapes_do_not_survive() {
 fn nothing_is_wider_than_the_page() {
     let text = "> > > - - 1. > deep `code` 漢字 |\n\n| a | b |\n|-|-|\n| c | ddddddddd |\n\n# h\n```\nxxxxxxxx\n```";
     for width in 12..60 {
-        let wide = lines(text, width, Highlight::On).into_iter().find(|line| line.width() > width);
+        let wide = markdown_lines(text, width, Highlight::On)
+            .into_iter()
+            .find(|line| line.width() > width);
         assert_eq!(wide, None, "at {width}");
     }
-    assert!(!lines(text, 0, Highlight::On).is_empty());
+    assert!(!markdown_lines(text, 0, Highlight::On).is_empty());
 }
 
 #[test]
@@ -200,15 +202,16 @@ fn strange_documents_end() {
         [">", "- ", "*", "[", "![", "`", "|", "<", "http://", "(", "\x1b]", "&", "漢", "|-"]
     {
         let text = piece.repeat(20_000);
-        lines(&text, 40, Highlight::On);
-        lines(&format!("http://a{text}\n|a|\n|-|\n{text}"), 1, Highlight::On);
+        markdown_lines(&text, 40, Highlight::On);
+        markdown_lines(&format!("http://a{text}\n|a|\n|-|\n{text}"), 1, Highlight::On);
     }
 }
 
 #[test]
 fn lists_keep_the_numbers_they_were_written_with() {
     let text = "3. three\n4. four\n   1. nested\n   2. two\n7. seven\n\n1) one\n1) counted\n1) too\n5) five\n\n> 2. quoted\n> 9. nine";
-    let shown: Vec<String> = lines(text, 80, Highlight::Off).iter().map(Line::text).collect();
+    let shown: Vec<String> =
+        markdown_lines(text, 80, Highlight::Off).iter().map(Line::to_text).collect();
     assert_eq!(
         shown.join("\n"),
         "3. three\n4. four\n   1. nested\n   2. two\n7. seven\n\n1) one\n2) counted\n3) too\n5) five\n\n▎ 2. quoted\n▎ 9. nine"

@@ -1,37 +1,36 @@
 //! Makes the rows of single records and agents.
 
-use ramus_core::branches::Status;
+use ramus_core::branches::BranchStatus;
 use ramus_core::history::History;
-use ramus_core::name::short_id;
-use ramus_core::record::Voice;
+use ramus_core::record::RecordRole;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 
-use super::words::words;
-use super::{AgentLane, Edge, Marks, Row, RowKind, Words};
+use super::row_words::first_words;
+use super::{AgentEntry, RowEdge, RowMarks, RowWords, TreeRow, TreeRowKind};
 
 /// The position of a row in the tree.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) lane: usize,
-    pub(super) edge: Edge,
-    pub(super) status: Status,
+pub(super) struct RowPosition {
+    pub(super) column: usize,
+    pub(super) edge: RowEdge,
+    pub(super) status: BranchStatus,
     pub(super) draft: bool,
 }
 
-impl Row {
+impl TreeRow {
     /// Returns a row without words and counts.
     pub(super) fn new(
         history: &History,
-        place: Place,
-        kind: RowKind,
+        place: RowPosition,
+        kind: TreeRowKind,
         first: NodeId,
         last: NodeId,
     ) -> Self {
         let record = history.session.records().get(last.0 as usize);
-        let id = record.map_or_else(String::new, |_| history.place_of(last));
+        let id = record.map_or_else(String::new, |_| history.node_address(last));
         Self {
-            lane: place.lane,
+            column: place.column,
             edge: place.edge,
             kind,
             first,
@@ -46,16 +45,21 @@ impl Row {
             resumes: false,
             messages: 0,
             records: 0,
-            marks: Marks::default(),
+            marks: RowMarks::default(),
         }
     }
 
     /// Returns the row of one record.
-    pub(super) fn record(history: &History, place: Place, node: NodeId, side: bool) -> Self {
+    pub(super) fn from_record(
+        history: &History,
+        place: RowPosition,
+        node: NodeId,
+        side: bool,
+    ) -> Self {
         let record = history.session.record(node);
-        let kind = RowKind::Record { kind: record.kind, voice: record.voice, side };
+        let kind = TreeRowKind::Record { kind: record.kind, role: record.role, is_sidechain: side };
         let mut row = Self::new(history, place, kind, node, node);
-        row.words = words(history, node);
+        row.words = first_words(history, node);
         row.until = row.time;
         row.records = 1;
         row.marks.errors = u32::from(record.api_error);
@@ -63,31 +67,35 @@ impl Row {
     }
 
     /// Returns the row of an agent whose records are in this file.
-    pub(super) fn inline(history: &History, place: Place, nodes: &[NodeId]) -> Self {
+    pub(super) fn from_inline_agent(
+        history: &History,
+        place: RowPosition,
+        nodes: &[NodeId],
+    ) -> Self {
         let first = nodes.first().copied().unwrap_or_default();
         let last = nodes.last().copied().unwrap_or_default();
-        let kind = RowKind::Sidechain { agent: None };
+        let kind = TreeRowKind::Sidechain { agent: None };
         let mut row = Self::new(history, place, kind, first, last);
         // Records that the client inserted do not describe the agent.
-        let is_meta = |node: &&NodeId| history.session.record(**node).voice == Voice::Meta;
+        let is_meta = |node: &&NodeId| history.session.record(**node).role == RecordRole::Meta;
         let spoken = nodes.iter().filter(|node| !is_meta(node));
-        row.words = spoken.copied().find_map(|node| words(history, node));
-        (row.time, row.until) = times(history, nodes);
+        row.words = spoken.copied().find_map(|node| first_words(history, node));
+        (row.time, row.until) = time_range(history, nodes);
         row.records = nodes.len() as u32;
         row
     }
 
     /// Returns the row of an agent that has its own file.
-    pub(super) fn agent(history: &History, place: Place, agent: &AgentLane) -> Self {
+    pub(super) fn from_agent(history: &History, place: RowPosition, agent: &AgentEntry) -> Self {
         let node = agent.node.unwrap_or_default();
-        let kind = RowKind::Sidechain { agent: Some(agent.id.clone()) };
+        let kind = TreeRowKind::Sidechain { agent: Some(agent.id.clone()) };
         let row = Self::new(history, place, kind, node, node);
         Self {
-            lane: row.lane + usize::from(agent.depth),
+            column: row.column + usize::from(agent.depth),
             id: agent.id.clone(),
-            short_id: short_id(&agent.id).to_owned(),
+            short_id: agent.short_id.clone(),
             time: row.time.filter(|_| agent.node.is_some()),
-            words: Some(Words { node, text: agent.label.clone(), opens: false }),
+            words: Some(RowWords { node, text: agent.label.clone(), opens_row: false }),
             records: agent.records,
             ..row
         }
@@ -95,7 +103,7 @@ impl Row {
 }
 
 /// Returns the first and the last time known of some records.
-pub(super) fn times(history: &History, nodes: &[NodeId]) -> (Option<Time>, Option<Time>) {
+pub(super) fn time_range(history: &History, nodes: &[NodeId]) -> (Option<Time>, Option<Time>) {
     let time = |node: &NodeId| history.session.record(*node).time;
     (nodes.iter().find_map(time), nodes.iter().rev().find_map(time))
 }

@@ -1,77 +1,92 @@
 //! A run of messages that becomes one row.
 
-use ramus_core::fold::FoldId;
 use ramus_core::history::History;
-use ramus_core::record::{Kind, Voice};
+use ramus_core::message_tree::MessageNodeId;
+use ramus_core::record::{RecordKind, RecordRole};
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 
-use super::row::{Place, times};
-use super::words::{command_name, words};
-use super::{Marks, Row, RowKind};
+use super::row::{RowPosition, time_range};
+use super::row_words::{command_name, first_words};
+use super::{RowMarks, TreeRow, TreeRowKind};
 
 /// Consecutive messages with their decoration.
 #[derive(Debug, Default)]
-pub(super) struct Run {
-    folds: Vec<FoldId>,
+pub(super) struct MessageRun {
+    message_ids: Vec<MessageNodeId>,
     /// Their records and those of the decoration below them, by message in file order.
     pub(super) nodes: Vec<NodeId>,
     /// All messages including decoration, to find the agents that they started.
-    pub(super) anchors: Vec<FoldId>,
+    pub(super) anchors: Vec<MessageNodeId>,
     /// The resume point is among them.
     pub(super) resumes: bool,
 }
 
-impl Run {
+impl MessageRun {
     /// Adds a message and the decoration below it.
-    pub(super) fn take(&mut self, history: &History, fold: FoldId, resume: Option<FoldId>) {
-        self.folds.push(fold);
+    pub(super) fn add_message(
+        &mut self,
+        history: &History,
+        message_id: MessageNodeId,
+        resume: Option<MessageNodeId>,
+    ) {
+        self.message_ids.push(message_id);
         let start = self.nodes.len();
-        let boundary = last_boundary(history, fold);
-        let mut open = vec![fold];
-        while let Some(fold) = open.pop() {
-            self.nodes.extend_from_slice(history.folds.members(fold));
-            self.anchors.push(fold);
-            self.resumes |= Some(fold) == resume;
+        let boundary = last_boundary(history, message_id);
+        let mut open = vec![message_id];
+        while let Some(message_id) = open.pop() {
+            self.nodes.extend_from_slice(history.message_tree.records_of(message_id));
+            self.anchors.push(message_id);
+            self.resumes |= Some(message_id) == resume;
             open.extend(
-                history.folds.quiet_children(fold).filter(|child| Some(*child) != boundary),
+                history
+                    .message_tree
+                    .decoration_children(message_id)
+                    .filter(|child| Some(*child) != boundary),
             );
         }
         self.nodes[start..].sort_unstable();
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.folds.is_empty()
+        self.message_ids.is_empty()
     }
 
     /// Returns the row for the whole run.
-    pub(super) fn row(&self, history: &History, place: Place) -> Row {
-        let first = self.folds.first().map_or(NodeId(0), |fold| history.folds.fold(*fold).head);
-        let voices = || self.folds.iter().map(|fold| history.folds.fold(*fold).voice);
-        // A command opens a run like a prompt does.
-        let opens = |voice: &Voice| voice.speaks() || *voice == Voice::Command;
-        let opening = voices().find(opens).or_else(|| voices().next());
-        let opening = opening.unwrap_or(Voice::Decoration);
-        let kind = if voices().next() == Some(Voice::Boundary) {
-            RowKind::Compaction
-        } else {
-            RowKind::Run { opening }
+    pub(super) fn to_row(&self, history: &History, place: RowPosition) -> TreeRow {
+        let first = self
+            .message_ids
+            .first()
+            .map_or(NodeId(0), |message_id| history.message_tree.message(*message_id).head);
+        let roles = || {
+            self.message_ids.iter().map(|message_id| history.message_tree.message(*message_id).role)
         };
-        let mut row = Row::new(history, place, kind, first, self.last(history));
-        row.messages = voices().filter(|voice| voice.is_displayable()).count() as u32;
+        // A command opens a run like a prompt does.
+        let opens = |role: &RecordRole| role.is_dialogue() || *role == RecordRole::Command;
+        let opening = roles().find(opens).or_else(|| roles().next());
+        let opening = opening.unwrap_or(RecordRole::Decoration);
+        let kind = if roles().next() == Some(RecordRole::CompactBoundary) {
+            TreeRowKind::Compaction
+        } else {
+            TreeRowKind::Run { opening }
+        };
+        let mut row = TreeRow::new(history, place, kind, first, self.last_node(history));
+        row.messages = roles().filter(|role| role.is_displayable()).count() as u32;
         row.records = self.nodes.len() as u32;
-        row.words = [Voice::Prompt, Voice::Queued, Voice::Command].iter().find_map(|wanted| {
-            let is_wanted = |node: &&NodeId| history.session.record(**node).voice == *wanted;
-            self.nodes.iter().filter(is_wanted).find_map(|node| words(history, *node))
-        });
-        row.marks = marks(history, &self.nodes);
+        row.words = [RecordRole::Prompt, RecordRole::QueuedPrompt, RecordRole::Command]
+            .iter()
+            .find_map(|wanted| {
+                let is_wanted = |node: &&NodeId| history.session.record(**node).role == *wanted;
+                self.nodes.iter().filter(is_wanted).find_map(|node| first_words(history, *node))
+            });
+        row.marks = collect_marks(history, &self.nodes);
         // The words of the row are the command itself.
         if let Some(words) = &row.words
-            && history.session.record(words.node).voice == Voice::Command
+            && history.session.record(words.node).role == RecordRole::Command
         {
             row.marks.commands.remove(0);
         }
-        (row.time, row.until) = times(history, &self.nodes);
+        (row.time, row.until) = time_range(history, &self.nodes);
         row.time = self.first_message_time(history).or(row.time);
         row.resumes = self.resumes;
         row
@@ -79,18 +94,19 @@ impl Run {
 
     /// Returns the time of the first message. Decoration may have any time.
     fn first_message_time(&self, history: &History) -> Option<Time> {
-        let folds = self.folds.iter().map(|fold| history.folds.fold(*fold));
-        let mut messages = folds.filter(|fold| fold.voice.is_displayable());
-        messages.find_map(|fold| history.session.record(fold.head).time)
+        let message_ids =
+            self.message_ids.iter().map(|message_id| history.message_tree.message(*message_id));
+        let mut messages = message_ids.filter(|message_id| message_id.role.is_displayable());
+        messages.find_map(|message_id| history.session.record(message_id.head).time)
     }
 
     /// Returns the resume leaf or the last user or assistant record.
-    fn last(&self, history: &History) -> NodeId {
+    fn last_node(&self, history: &History) -> NodeId {
         if let Some(resume) = history.branches.resume.filter(|_| self.resumes) {
             return resume.leaf;
         }
         let is_message = |node: &&NodeId| {
-            matches!(history.session.record(**node).kind, Kind::User | Kind::Assistant)
+            matches!(history.session.record(**node).kind, RecordKind::User | RecordKind::Assistant)
         };
         let message = self.nodes.iter().rev().find(is_message);
         message.or(self.nodes.last()).copied().unwrap_or_default()
@@ -98,27 +114,27 @@ impl Run {
 }
 
 /// Returns the compaction that a line ends with, if no message follows it.
-pub(super) fn last_boundary(history: &History, fold: FoldId) -> Option<FoldId> {
-    let folds = &history.folds;
-    if folds.speaking_children(fold).next().is_some() {
+pub(super) fn last_boundary(history: &History, message_id: MessageNodeId) -> Option<MessageNodeId> {
+    let message_ids = &history.message_tree;
+    if message_ids.dialogue_children(message_id).next().is_some() {
         return None;
     }
-    let sidechain = folds.fold(fold).sidechain;
-    let is_boundary = |child: &FoldId| {
-        let child = folds.fold(*child);
-        child.voice == Voice::Boundary && child.sidechain == sidechain
+    let sidechain = message_ids.message(message_id).sidechain;
+    let is_boundary = |child: &MessageNodeId| {
+        let child = message_ids.message(*child);
+        child.role == RecordRole::CompactBoundary && child.sidechain == sidechain
     };
-    folds.children(fold).iter().copied().find(is_boundary)
+    message_ids.children(message_id).iter().copied().find(is_boundary)
 }
 
-fn marks(history: &History, nodes: &[NodeId]) -> Marks {
-    let mut marks = Marks::default();
+fn collect_marks(history: &History, nodes: &[NodeId]) -> RowMarks {
+    let mut marks = RowMarks::default();
     for &node in nodes {
         let record = history.session.record(node);
         marks.errors += u32::from(record.api_error);
-        match record.voice {
-            Voice::Interrupt => marks.interrupts += 1,
-            Voice::Command => marks.commands.push(command_name(history, node)),
+        match record.role {
+            RecordRole::Interrupt => marks.interrupts += 1,
+            RecordRole::Command => marks.commands.push(command_name(history, node)),
             _ => {}
         }
     }

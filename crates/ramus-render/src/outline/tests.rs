@@ -1,28 +1,28 @@
 use std::fmt::Write;
 
 use insta::assert_snapshot;
-use ramus_core::name::Name;
-use ramus_core::resume::Rule;
+use ramus_core::ids::RecordUuid;
+use ramus_core::resume::ResumeRule;
 use ramus_core::session::Session;
 
 use super::*;
-use crate::span::{Label, Line};
+use crate::span::Label;
 
 /// Draws a short-form session; the one place here that knows how that is done.
 fn drawn(short: &str, change: impl FnOnce(&History, &mut OutlineConfig<'_>)) -> String {
     let history = history(&testkit::jsonl(short));
     let mut config = config();
     change(&history, &mut config);
-    let rows = outline(&history, &config);
+    let rows = outline_rows(&history, &config);
     if config.around.is_none() && config.agents.is_empty() {
         let shown: u32 = rows.iter().map(|row| row.records).sum();
         assert_eq!(shown as usize, history.session.nodes().count(), "each node is on one row");
     }
-    let lines = draw(&rows, &config);
+    let lines = draw_rows(&rows, &config);
     for line in &lines {
-        assert!(line.width() <= config.width, "`{}` is too wide", line.text());
+        assert!(line.width() <= config.width, "`{}` is too wide", line.to_text());
     }
-    lines.iter().map(Line::text).collect::<Vec<_>>().join("\n")
+    lines.iter().map(Line::to_text).collect::<Vec<_>>().join("\n")
 }
 
 fn check(short: &str) -> String {
@@ -32,8 +32,8 @@ fn check(short: &str) -> String {
 fn history(jsonl: &str) -> History {
     let mut session = Session::default();
     session.push(jsonl.as_bytes());
-    session.end();
-    History::new(session, Rule::Client)
+    session.finish_last_line();
+    History::new(session, ResumeRule::Client)
 }
 
 fn config() -> OutlineConfig<'static> {
@@ -43,13 +43,13 @@ fn config() -> OutlineConfig<'static> {
         depth: 0,
         width: 80,
         agents: Vec::new(),
-        reverts: Reverts::default(),
+        reverts: RevertOutcomes::default(),
         time: &|time| time.to_string()[14..19].to_owned(),
     }
 }
 
 fn node(history: &History, name: &str) -> NodeId {
-    history.tree.find(Name::new(name.as_bytes())).unwrap()
+    history.node_by_uuid(RecordUuid::new(name.as_bytes())).unwrap()
 }
 
 const EDIT: &str = "
@@ -265,7 +265,7 @@ fn commands_interrupts_and_errors_are_marks() {
 #[test]
 fn labels_say_what_counts() {
     let history = history(&testkit::jsonl(EDIT));
-    let lines = draw(&outline(&history, &config()), &config());
+    let lines = draw_rows(&outline_rows(&history, &config()), &config());
     let said = |line: &Line| line.0.iter().map(|span| span.label).collect::<Vec<_>>();
     assert_eq!(said(&lines[2])[..4], [Label::Active, Label::Dim, Label::Abandoned, Label::Plain]);
     assert!(said(&lines[1]).contains(&Label::Branch));
@@ -274,7 +274,7 @@ fn labels_say_what_counts() {
 }
 
 #[test]
-fn a_command_stands_for_a_run_without_words() {
+fn a_run_without_text_is_labelled_by_its_command() {
     assert_snapshot!(check("a command clear"), @"◉ /clear  ← resumes here  1 record  00:00  a");
 }
 
@@ -289,9 +289,10 @@ fn an_inline_sidechain_hangs_at_its_call() {
 #[test]
 fn agents_hang_at_their_calls() {
     let agents = |history: &History, config: &mut OutlineConfig<'_>| {
-        let agent = |node, id: &str, label: &str, depth| AgentLane {
+        let agent = |node, id: &str, label: &str, depth| AgentEntry {
             node,
             id: id.to_owned(),
+            short_id: id.to_owned(),
             label: label.to_owned(),
             records: 12,
             depth,
@@ -391,7 +392,7 @@ fn records_are_rows() {
 }
 
 #[test]
-fn little_room_takes_counts_first_and_words_last() {
+fn narrow_trees_drop_counts_first_and_words_last() {
     assert_snapshot!(drawn(REDOS, |_, config| config.width = 40), @"
     ● Start                      00:00  t3
     ┬ edited prompt: 2 branches  00:06  t3
@@ -414,7 +415,7 @@ fn little_room_takes_counts_first_and_words_last() {
 }
 
 #[test]
-fn deep_nesting_says_how_deep() {
+fn deep_nesting_shows_its_depth() {
     // Each prompt is asked anew, the last one first, so that each fork was left at the one before.
     let mut short = String::from("u0 user 0\na0 < u0 assistant 0\n");
     for n in 1..=7 {
@@ -452,29 +453,29 @@ fn deep_nesting_says_how_deep() {
 #[test]
 fn a_long_session_gives_few_rows() {
     let history = history(&chain(5_000));
-    assert_snapshot!(draw(&outline(&history, &config()), &config())[0].text(), @"◉ Number 0  ← resumes here  5000 messages  00:00  n4999");
-    assert_eq!(outline(&history, &config()).len(), 1);
+    assert_snapshot!(draw_rows(&outline_rows(&history, &config()), &config())[0].to_text(), @"◉ Number 0  ← resumes here  5000 messages  00:00  n4999");
+    assert_eq!(outline_rows(&history, &config()).len(), 1);
 }
 
 #[test]
 fn depth_is_no_danger() {
     let history = history(&chain(100_000));
-    assert_eq!(draw(&outline(&history, &config()), &config()).len(), 1);
+    assert_eq!(draw_rows(&outline_rows(&history, &config()), &config()).len(), 1);
     let records =
         OutlineConfig { records: true, around: Some(NodeId(50_000)), depth: 60_000, ..config() };
-    assert_eq!(draw(&outline(&history, &records), &records).len(), 100_000);
+    assert_eq!(draw_rows(&outline_rows(&history, &records), &records).len(), 100_000);
 }
 
 #[test]
 fn an_empty_session_has_no_rows() {
-    assert_eq!(outline(&history(""), &config()), []);
+    assert_eq!(outline_rows(&history(""), &config()), []);
 }
 
 #[test]
 fn the_legend_names_the_signs() {
     let signs = |short: &str| {
         let history = history(&testkit::jsonl(short));
-        legend(&draw(&outline(&history, &config()), &config())).text()
+        drawing_legend(&draw_rows(&outline_rows(&history, &config()), &config())).to_text()
     };
     assert_snapshot!(signs("a user what does × mean\nb < a assistant no"), @"◉ resumes here");
     let forked = "a user 1\nb < a assistant x\nc < b user 2\nd < c assistant y\ne < b user 3\nf < e error no";
@@ -508,12 +509,12 @@ fn rows_without_words_are_called_by_what_they_hold() {
     );
     let history = history(&jsonl);
     let config = config();
-    let mut rows = outline(&history, &config);
-    put_answers(&history, &mut rows, &mut |node| {
+    let mut rows = outline_rows(&history, &config);
+    fill_reply_words(&history, &mut rows, &mut |node| {
         let span = history.session.record(node).span;
-        Body::parse(&jsonl.as_bytes()[span.at as usize..span.end() as usize]).ok()
+        RecordBody::parse(&jsonl.as_bytes()[span.offset as usize..span.end_offset() as usize]).ok()
     });
-    let lines: Vec<String> = draw(&rows, &config).iter().map(Line::text).collect();
+    let lines: Vec<String> = draw_rows(&rows, &config).iter().map(Line::to_text).collect();
     for (line, label) in [(0, "a picture"), (2, "reply: thinking only"), (3, "reply: Read")] {
         assert!(lines[line].contains(label), "{lines:#?}");
     }

@@ -3,200 +3,246 @@
 use std::collections::HashSet;
 use std::iter::successors;
 
-use ramus_core::branches::{Fork, Status};
-use ramus_core::files::{Reverts, fork_files};
-use ramus_core::fold::FoldId;
+use ramus_core::branches::{BranchStatus, ForkPoint};
+use ramus_core::files::{RevertOutcomes, files_at_fork};
 use ramus_core::history::History;
-use ramus_core::record::Voice;
+use ramus_core::message_tree::MessageNodeId;
+use ramus_core::record::RecordRole;
 use ramus_core::session::NodeId;
 
-use super::row::Place;
-use super::run::{Run, last_boundary};
-use super::side::{Side, Sides, is_agent_file};
-use super::{Edge, Outline, OutlineConfig, Row, RowKind};
+use super::row::RowPosition;
+use super::run::{MessageRun, last_boundary};
+use super::sidechains::{AgentWork, AgentsByMessage, is_agent_file};
+use super::{OutlineConfig, RowEdge, TreeRow, TreeRowKind};
 
-/// Walks the tree: at every fork point first the abandoned branches, then the current one.
-pub(super) fn walk(history: &History, config: &OutlineConfig<'_>) -> Outline {
-    let sides = Sides::new(history, &config.agents);
-    let mut walk = Walk {
-        history,
-        records: config.records,
-        sides: &sides,
-        reverts: &config.reverts,
-        resume: history.branches.resume.and_then(|resume| history.folds.of(resume.point)),
-        open: Vec::new(),
-        outline: Outline { rows: Vec::new(), row_of: vec![None; history.session.records().len()] },
-    };
-    walk.trees();
-    walk.outline
+/// The tree of a session, whose rows can be made as often as they are needed: there may be a million.
+pub(super) struct RowSource<'a> {
+    history: &'a History,
+    config: &'a OutlineConfig<'a>,
+    agents: AgentsByMessage<'a>,
 }
 
-struct Walk<'a> {
+/// Takes a row and the nodes that are on it.
+pub(super) type RowSink<'a> = dyn FnMut(TreeRow, &[NodeId]) -> Walked + 'a;
+
+/// An error means that no more rows are wanted.
+pub(super) type Walked = Result<(), StopWalk>;
+
+/// Nobody wants the rest.
+#[derive(Debug)]
+pub(super) struct StopWalk;
+
+impl<'a> RowSource<'a> {
+    pub(super) fn new(history: &'a History, config: &'a OutlineConfig<'a>) -> Self {
+        Self { history, config, agents: AgentsByMessage::new(history, &config.agents) }
+    }
+
+    /// Walks the tree: at every fork point first the abandoned branches, then the current one.
+    pub(super) fn walk_rows(&self, each: &mut RowSink<'_>) -> Walked {
+        let history = self.history;
+        let mut walk = TreeWalk {
+            history,
+            records: self.config.records,
+            agents: &self.agents,
+            reverts: &self.config.reverts,
+            resume: history
+                .branches
+                .resume
+                .and_then(|resume| history.message_tree.message_of(resume.point)),
+            open: Vec::new(),
+            each,
+        };
+        walk.walk_trees()
+    }
+}
+
+struct TreeWalk<'a, 's> {
     history: &'a History,
     records: bool,
-    sides: &'a Sides<'a>,
-    reverts: &'a Reverts,
-    resume: Option<FoldId>,
+    agents: &'a AgentsByMessage<'a>,
+    reverts: &'a RevertOutcomes,
+    resume: Option<MessageNodeId>,
     /// Branches still to be walked, the next one last.
-    open: Vec<(FoldId, Place)>,
-    outline: Outline,
+    open: Vec<(MessageNodeId, RowPosition)>,
+    each: &'a mut RowSink<'s>,
 }
 
-const ROOT: Place = Place { lane: 0, edge: Edge::Root, status: Status::Active, draft: false };
+const ROOT_POSITION: RowPosition =
+    RowPosition { column: 0, edge: RowEdge::Root, status: BranchStatus::Active, draft: false };
 
-impl Walk<'_> {
-    fn trees(&mut self) {
-        let folds = &self.history.folds;
-        let (roots, loose) = roots(self.history);
+impl TreeWalk<'_, '_> {
+    fn walk_trees(&mut self) -> Walked {
+        let messages = &self.history.message_tree;
+        let (roots, loose) = split_roots(self.history);
         let of = roots.len();
         for (n, root) in (1..).zip(roots) {
-            let draft = folds.speaks(root) && !folds.is_answered(root);
-            let mut place = Place { draft, ..ROOT };
+            let draft = messages.has_dialogue(root) && !messages.has_reply(root);
+            let mut place = RowPosition { draft, ..ROOT_POSITION };
             if of > 1 {
-                let head = folds.fold(root).head;
-                self.push(Row::new(self.history, place, RowKind::Tree { n, of }, head, head), &[]);
-                place.edge = Edge::Straight;
+                let head = messages.message(root).head;
+                self.push_row(
+                    TreeRow::new(self.history, place, TreeRowKind::Tree { n, of }, head, head),
+                    &[],
+                )?;
+                place.edge = RowEdge::Straight;
             }
             self.open.push((root, place));
-            while let Some((fold, place)) = self.open.pop() {
-                self.line(fold, place);
+            while let Some((message, place)) = self.open.pop() {
+                self.walk_line(message, place)?;
             }
         }
-        self.loose(&loose);
-        for side in self.sides.nowhere() {
-            self.side(side, ROOT);
+        self.push_detached(&loose)?;
+        for side in self.agents.unattached_agents() {
+            self.push_agent(side, ROOT_POSITION)?;
         }
+        Ok(())
     }
 
     /// Walks from a message down to the next fork point or the end.
-    fn line(&mut self, mut fold: FoldId, mut place: Place) {
-        let folds = &self.history.folds;
-        let mut run = Run::default();
+    fn walk_line(&mut self, mut message: MessageNodeId, mut place: RowPosition) -> Walked {
+        let messages = &self.history.message_tree;
+        let mut run = MessageRun::default();
         loop {
-            let is_boundary = folds.fold(fold).voice == Voice::Boundary;
+            let is_boundary = messages.message(message).role == RecordRole::CompactBoundary;
             if is_boundary {
-                self.flush(&mut run, &mut place);
+                self.flush_run(&mut run, &mut place)?;
             }
-            run.take(self.history, fold, self.resume);
+            run.add_message(self.history, message, self.resume);
             if is_boundary || self.records || run.resumes {
-                self.flush(&mut run, &mut place);
+                self.flush_run(&mut run, &mut place)?;
             }
-            if let Some(fork) = self.history.branches.fork_at(fold) {
-                self.flush(&mut run, &mut place);
-                return self.fork(fork, place);
+            if let Some(fork) = self.history.branches.fork_at(message) {
+                self.flush_run(&mut run, &mut place)?;
+                return self.walk_fork(fork, place);
             }
-            let next = folds.speaking_children(fold).next();
-            let Some(next) = next.or_else(|| last_boundary(self.history, fold)) else {
-                return self.flush(&mut run, &mut place);
+            let next = messages.dialogue_children(message).next();
+            let Some(next) = next.or_else(|| last_boundary(self.history, message)) else {
+                return self.flush_run(&mut run, &mut place);
             };
-            fold = next;
+            message = next;
         }
     }
 
-    fn fork(&mut self, fork: &Fork, place: Place) {
-        let files = fork_files(self.history, fork, self.reverts);
-        let kind = RowKind::Fork { kind: fork.kind, ways: fork.ways.len(), files };
-        let head = self.history.folds.fold(fork.fold).head;
-        let mut row = Row::new(self.history, place, kind, head, fork.node);
+    fn walk_fork(&mut self, fork: &ForkPoint, place: RowPosition) -> Walked {
+        let files = files_at_fork(self.history, fork, self.reverts);
+        let kind = TreeRowKind::Fork { kind: fork.kind, branches: fork.branches.len(), files };
+        let head = self.history.message_tree.message(fork.message).head;
+        let mut row = TreeRow::new(self.history, place, kind, head, fork.node);
         // The time of a fork point is that of its newest branch.
-        let newest = fork.ways.iter().map(|way| self.history.folds.fold(way.speech).head).max();
+        let newest = fork
+            .branches
+            .iter()
+            .map(|branch| self.history.message_tree.message(branch.first_message).head)
+            .max();
         row.time = newest.and_then(|node| self.history.session.record(node).time).or(row.time);
-        self.push(row, &[]);
-        let beside = Place {
-            lane: place.lane + 1,
-            edge: Edge::Branch,
-            status: Status::Abandoned,
+        self.push_row(row, &[])?;
+        let beside = RowPosition {
+            column: place.column + 1,
+            edge: RowEdge::Branch,
+            status: BranchStatus::Abandoned,
             draft: false,
         };
-        let current = fork.ways.iter().filter(|way| way.current).map(|way| (way, place));
-        let left = fork.ways.iter().rev().filter(|way| !way.current).map(|way| (way, beside));
-        for (way, place) in current.chain(left) {
-            self.open.push((way.fold, Place { draft: way.draft, ..place }));
+        let current =
+            fork.branches.iter().filter(|branch| branch.current).map(|branch| (branch, place));
+        let left = fork
+            .branches
+            .iter()
+            .rev()
+            .filter(|branch| !branch.current)
+            .map(|branch| (branch, beside));
+        for (branch, place) in current.chain(left) {
+            self.open.push((branch.message, RowPosition { draft: branch.draft, ..place }));
         }
+        Ok(())
     }
 
     /// Turns the run into a row, followed by the rows of the agents that it started.
-    fn flush(&mut self, run: &mut Run, place: &mut Place) {
+    fn flush_run(&mut self, run: &mut MessageRun, place: &mut RowPosition) -> Walked {
         let run = std::mem::take(run);
         if run.is_empty() {
-            return;
+            return Ok(());
         }
         if self.records {
-            self.push_records(&run.nodes, *place, false);
+            self.push_records(&run.nodes, *place, false)?;
         } else {
-            self.push(run.row(self.history, *place), &run.nodes);
+            self.push_row(run.to_row(self.history, *place), &run.nodes)?;
         }
-        place.edge = Edge::Straight;
-        self.sides_of(&run, *place);
+        place.edge = RowEdge::Straight;
+        self.push_agents(&run, *place)
     }
 
-    fn sides_of(&mut self, run: &Run, place: Place) {
-        let beside = Place { lane: place.lane + 1, edge: Edge::Branch, draft: false, ..place };
-        for side in run.anchors.iter().flat_map(|fold| self.sides.at(*fold)) {
-            self.side(side, beside);
-        }
+    fn push_agents(&mut self, run: &MessageRun, place: RowPosition) -> Walked {
+        let beside =
+            RowPosition { column: place.column + 1, edge: RowEdge::Branch, draft: false, ..place };
+        let agents = self.agents;
+        let mut sides = run.anchors.iter().flat_map(|message| agents.agents_at(*message));
+        sides.try_for_each(|side| self.push_agent(side, beside))
     }
 
     /// Adds one agent: as one row, or record by record if it is in this file.
-    fn side(&mut self, side: &Side<'_>, place: Place) {
+    fn push_agent(&mut self, side: &AgentWork<'_>, place: RowPosition) -> Walked {
         match side {
-            Side::Inline(nodes) if self.records => self.push_records(nodes, place, true),
-            Side::Inline(nodes) => self.push(Row::inline(self.history, place, nodes), nodes),
-            Side::Agent(agent) => self.push(Row::agent(self.history, place, agent), &[]),
+            AgentWork::Inline(nodes) if self.records => self.push_records(nodes, place, true),
+            AgentWork::Inline(nodes) => {
+                self.push_row(TreeRow::from_inline_agent(self.history, place, nodes), nodes)
+            }
+            AgentWork::Agent(agent) => {
+                self.push_row(TreeRow::from_agent(self.history, place, agent), &[])
+            }
         }
     }
 
     /// Adds the trees without any messages.
-    fn loose(&mut self, roots: &[FoldId]) {
-        let mut run = Run::default();
+    fn push_detached(&mut self, roots: &[MessageNodeId]) -> Walked {
+        let mut run = MessageRun::default();
         for &root in roots {
-            let line = successors(Some(root), |fold| last_boundary(self.history, *fold));
-            line.for_each(|fold| run.take(self.history, fold, self.resume));
+            let line = successors(Some(root), |message| last_boundary(self.history, *message));
+            line.for_each(|message| run.add_message(self.history, message, self.resume));
         }
         if run.is_empty() {
-            return;
+            return Ok(());
         }
-        let place = Place { status: Status::Abandoned, ..ROOT };
+        let place = RowPosition { status: BranchStatus::Abandoned, ..ROOT_POSITION };
         if self.records {
-            self.push_records(&run.nodes, place, false);
+            self.push_records(&run.nodes, place, false)?;
         } else {
-            let row = run.row(self.history, place);
-            self.push(Row { kind: RowKind::Loose, words: None, ..row }, &run.nodes);
+            let row = run.to_row(self.history, place);
+            let row = TreeRow { kind: TreeRowKind::Detached, words: None, ..row };
+            self.push_row(row, &run.nodes)?;
         }
-        self.sides_of(&run, place);
+        self.push_agents(&run, place)
     }
 
-    fn push_records(&mut self, nodes: &[NodeId], mut place: Place, side: bool) {
+    fn push_records(&mut self, nodes: &[NodeId], mut place: RowPosition, side: bool) -> Walked {
         let point = self.history.branches.resume.map(|resume| resume.point);
         for &node in nodes {
-            let row = Row::record(self.history, place, node, side);
-            self.push(Row { resumes: point == Some(node), ..row }, &[node]);
-            place.edge = Edge::Straight;
+            let row = TreeRow::from_record(self.history, place, node, side);
+            self.push_row(TreeRow { resumes: point == Some(node), ..row }, &[node])?;
+            place.edge = RowEdge::Straight;
         }
+        Ok(())
     }
 
-    fn push(&mut self, row: Row, nodes: &[NodeId]) {
-        for node in nodes {
-            self.outline.row_of[node.0 as usize] = Some(self.outline.rows.len());
-        }
-        self.outline.rows.push(row);
+    fn push_row(&mut self, row: TreeRow, nodes: &[NodeId]) -> Walked {
+        (self.each)(row, nodes)
     }
 }
 
 /// Returns the roots of conversations, and the roots without any messages below them.
-fn roots(history: &History) -> (Vec<FoldId>, Vec<FoldId>) {
-    let folds = &history.folds;
+fn split_roots(history: &History) -> (Vec<MessageNodeId>, Vec<MessageNodeId>) {
+    let messages = &history.message_tree;
     let own_file = is_agent_file(history);
-    let is_root = |fold: &FoldId| {
-        let fold = folds.fold(*fold);
-        let is_main = own_file || !fold.sidechain;
-        is_main && fold.parent.is_none_or(|parent| folds.fold(parent).sidechain && !own_file)
+    let is_root = |message: &MessageNodeId| {
+        let message = messages.message(*message);
+        let is_main = own_file || !message.sidechain;
+        is_main
+            && message.parent.is_none_or(|parent| messages.message(parent).sidechain && !own_file)
     };
-    let ends: HashSet<FoldId> =
+    let ends: HashSet<MessageNodeId> =
         history.branches.conversations.iter().map(|conversation| conversation.end).collect();
-    let roots = folds.iter().map(|(id, _)| id).filter(is_root);
-    let (mut roots, loose): (Vec<FoldId>, Vec<FoldId>) =
-        roots.partition(|root| folds.speaks(*root) || ends.contains(root));
-    roots.sort_unstable_by_key(|root| folds.fold(*root).head);
+    let roots = messages.iter().map(|(id, _)| id).filter(is_root);
+    let (mut roots, loose): (Vec<MessageNodeId>, Vec<MessageNodeId>) =
+        roots.partition(|root| messages.has_dialogue(*root) || ends.contains(root));
+    roots.sort_unstable_by_key(|root| messages.message(*root).head);
     (roots, loose)
 }

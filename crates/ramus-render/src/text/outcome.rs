@@ -1,16 +1,18 @@
 //! Summarizes the outcome of a tool call in a few words.
 
-use ramus_core::body::{Block, ReadContent, StructuredPatch, ToolOutput, WebFinding, WriteKind};
-use ramus_core::turn::{Action, Call, Outcome};
+use ramus_core::body::{
+    ContentBlock, ReadContent, StructuredPatch, ToolOutput, WebFinding, WriteKind,
+};
+use ramus_core::turn::{ToolAction, ToolCall, ToolOutcome};
 use ramus_core::usage::agent_usage;
 
-use super::{amount, tool::first_line};
+use super::{amounts, tool_call::first_line};
 use crate::diff;
 use crate::opened_call::result_text;
 use crate::span::{Label, Line};
 
 /// Returns the outcome of a call.
-pub(super) fn outcome(call: &Call) -> Line {
+pub(super) fn outcome_line(call: &ToolCall) -> Line {
     let Some(result) = &call.result else { return Line::new("no result", Label::Warning) };
     if result.is_error {
         let text = result_text(result);
@@ -21,7 +23,7 @@ pub(super) fn outcome(call: &Call) -> Line {
         };
         return Line::new(&format!("× {said}"), Label::Error);
     }
-    if let Some((added, removed)) = changes(call, result) {
+    if let Some((added, removed)) = line_changes(call, result) {
         return Line::new(&format!("+{added}"), Label::Added)
             .with(" ", Label::Plain)
             .with(&format!("−{removed}"), Label::Removed);
@@ -30,7 +32,7 @@ pub(super) fn outcome(call: &Call) -> Line {
     if let Some(agent) = &call.agent {
         line.push(&format!("agent-{agent} "), Label::Id);
     }
-    let words = words(call, result);
+    let words = outcome_words(call, result);
     if !words.is_empty() {
         line.push("→ ", Label::Dim);
         line.push(&words, Label::Dim);
@@ -39,9 +41,9 @@ pub(super) fn outcome(call: &Call) -> Line {
 }
 
 /// Returns the lines that an edit added and removed.
-fn changes(call: &Call, result: &Outcome) -> Option<(usize, usize)> {
+fn line_changes(call: &ToolCall, result: &ToolOutcome) -> Option<(usize, usize)> {
     let counted = |patch: &StructuredPatch| {
-        (!patch.hunks.is_empty()).then(|| (patch.added(), patch.removed()))
+        (!patch.hunks.is_empty()).then(|| (patch.added_lines(), patch.removed_lines()))
     };
     let patched = match &result.output {
         Some(ToolOutput::Edit(edit)) => counted(&edit.patch),
@@ -50,73 +52,76 @@ fn changes(call: &Call, result: &Outcome) -> Option<(usize, usize)> {
         _ => None,
     };
     patched.or_else(|| match call.action() {
-        Action::Edit { replacements, .. } => {
-            let stats = replacements.iter().map(|edit| diff::stat(&edit.old, &edit.new));
+        ToolAction::Edit { replacements, .. } => {
+            let stats = replacements.iter().map(|edit| diff::count_changes(&edit.old, &edit.new));
             Some(stats.fold((0, 0), |sum, stat| (sum.0 + stat.0, sum.1 + stat.1)))
         }
         _ => None,
     })
 }
 
-fn words(call: &Call, result: &Outcome) -> String {
+fn outcome_words(call: &ToolCall, result: &ToolOutcome) -> String {
     let Some(output) = &result.output else {
-        return amount_of(&result_text(result), result);
+        return output_amount(&result_text(result), result);
     };
     match output {
         ToolOutput::Bash(bash) => {
             let mut words = vec![match &bash.background_task_id {
                 Some(id) => format!("in the background as {id}"),
                 None if bash.is_image => "[image]".to_owned(),
-                None => amount_of(&result_text(result), result),
+                None => output_amount(&result_text(result), result),
             }];
             words.extend(bash.interrupted.then(|| "interrupted".to_owned()));
             words.extend(
                 bash.timed_out_after_ms
-                    .map(|ms| format!("timed out after {}", amount::duration(ms))),
+                    .map(|ms| format!("timed out after {}", amounts::format_duration(ms))),
             );
             words.extend(bash.return_code_interpretation.clone());
             words.join(", ")
         }
         ToolOutput::Read(read) => match &read.content {
             ReadContent::Text { num_lines, total_lines, .. } if num_lines < total_lines => {
-                let lines = amount::count(*total_lines as usize, "line");
-                format!("{} of {lines}", amount::grouped(*num_lines))
+                let lines = amounts::count_noun(*total_lines as usize, "line");
+                format!("{} of {lines}", amounts::grouped_digits(*num_lines))
             }
-            ReadContent::Text { num_lines, .. } => amount::count(*num_lines as usize, "line"),
-            ReadContent::Image(media) | ReadContent::Pdf(media) => amount::media(media),
-            ReadContent::Notebook { cells } => amount::count(cells.len(), "cell"),
+            ReadContent::Text { num_lines, .. } => amounts::count_noun(*num_lines as usize, "line"),
+            ReadContent::Image(media) | ReadContent::Pdf(media) => amounts::media_label(media),
+            ReadContent::Notebook { cells } => amounts::count_noun(cells.len(), "cell"),
             ReadContent::Unchanged => "unchanged".to_owned(),
             ReadContent::Other { kind, .. } => kind.clone(),
         },
         ToolOutput::Write(write) => {
-            let lines = amount::count(write.content.lines().count(), "line");
+            let lines = amounts::count_noun(write.content.lines().count(), "line");
             if write.kind == WriteKind::Create { format!("new, {lines}") } else { lines }
         }
-        ToolOutput::Glob(glob) => amount::count(glob.num_files as usize, "file"),
+        ToolOutput::Glob(glob) => amounts::count_noun(glob.num_files as usize, "file"),
         ToolOutput::Grep(grep) => match (grep.num_matches, grep.num_lines) {
-            (Some(matches), _) => amount::count(matches as usize, "hit"),
-            (_, Some(lines)) => amount::count(lines as usize, "line"),
-            _ => amount::count(grep.num_files as usize, "file"),
+            (Some(matches), _) => amounts::count_noun(matches as usize, "hit"),
+            (_, Some(lines)) => amounts::count_noun(lines as usize, "line"),
+            _ => amounts::count_noun(grep.num_files as usize, "file"),
         },
         ToolOutput::Agent(agent) => {
             let mut words = Vec::new();
             words.extend(agent.is_async.then(|| "in the background".to_owned()));
             words.extend(agent.was_interrupted.then(|| "interrupted".to_owned()));
-            words.extend(agent.total_tool_use_count.map(|n| amount::count(n as usize, "tool")));
+            words.extend(
+                agent.total_tool_use_count.map(|n| amounts::count_noun(n as usize, "tool")),
+            );
             let used = agent_usage(call);
-            words.extend(used.map(|used| format!("{} tokens", amount::tokens(used.tokens))));
-            words.extend(agent.total_duration_ms.map(amount::duration));
+            words
+                .extend(used.map(|used| format!("{} tokens", amounts::format_tokens(used.tokens))));
+            words.extend(agent.total_duration_ms.map(amounts::format_duration));
             words.join(", ")
         }
         ToolOutput::WebFetch(page) => {
-            format!("{} {}, {}", page.code, page.code_text, amount::bytes(page.bytes))
+            format!("{} {}, {}", page.code, page.code_text, amounts::format_bytes(page.bytes))
         }
         ToolOutput::WebSearch(found) => {
             let hits = found.results.iter().map(|finding| match finding {
                 WebFinding::Hits(hits) => hits.len(),
                 WebFinding::Text(_) => 0,
             });
-            amount::count(hits.sum(), "result")
+            amounts::count_noun(hits.sum(), "result")
         }
         ToolOutput::ToolSearch(found) => found.matches.join(", "),
         ToolOutput::AskUserQuestion(asked) => {
@@ -130,25 +135,25 @@ fn words(call: &Call, result: &Outcome) -> String {
         },
         ToolOutput::TaskCreate(task) => format!("#{}", task.id),
         ToolOutput::SendMessage { message, .. } => first_line(message),
-        ToolOutput::TaskList(tasks) => amount::count(tasks.len(), "task"),
-        _ => amount_of(&result_text(result), result),
+        ToolOutput::TaskList(tasks) => amounts::count_noun(tasks.len(), "task"),
+        _ => output_amount(&result_text(result), result),
     }
 }
 
 /// Returns the text itself if it is one line, otherwise its number of lines.
-fn amount_of(text: &str, result: &Outcome) -> String {
+fn output_amount(text: &str, result: &ToolOutcome) -> String {
     let media = result.content.iter().find_map(|block| match block {
-        Block::Image(media) | Block::Document(media) => Some(media),
+        ContentBlock::Image(media) | ContentBlock::Document(media) => Some(media),
         _ => None,
     });
-    let spilled = if result.spilled.is_some() { " in a separate file" } else { "" };
+    let spilled = if result.spilled_path.is_some() { " in a separate file" } else { "" };
     // An output of only colour codes counts as empty.
-    let text = crate::sanitize::sanitize(text);
+    let text = crate::sanitize::sanitize_text(text);
     let text = text.trim_end();
     match text.lines().count() {
-        0 => media.map_or("no output".to_owned(), amount::media),
+        0 => media.map_or("no output".to_owned(), amounts::media_label),
         1 if spilled.is_empty() => text.trim().to_owned(),
-        lines => amount::count(lines, "line") + spilled,
+        lines => amounts::count_noun(lines, "line") + spilled,
     }
 }
 

@@ -1,9 +1,9 @@
 use insta::assert_snapshot;
-use ramus_core::body::Body;
+use ramus_core::body::RecordBody;
 use ramus_core::history::History;
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 use ramus_core::session::{NodeId, Session};
-use ramus_core::turn::turns;
+use ramus_core::turn::path_turns;
 
 use super::*;
 
@@ -25,16 +25,16 @@ const OPEN: TextConfig<'static> = TextConfig { thinking: true, tools: true, ..CL
 #[track_caller]
 fn read(jsonl: &str, config: &TextConfig<'_>) -> String {
     let history = history(jsonl.as_bytes());
-    let conversation = history.branches.resuming().unwrap();
+    let conversation = history.branches.resuming_conversation().unwrap();
     let lines = all_lines(jsonl.as_bytes(), &history, conversation, config);
-    lines.iter().map(|line| line.text() + "\n").collect()
+    lines.iter().map(|line| line.to_text() + "\n").collect()
 }
 
 fn history(jsonl: &[u8]) -> History {
     let mut session = Session::default();
     session.push(jsonl);
-    session.end();
-    History::new(session, Rule::Client)
+    session.finish_last_line();
+    History::new(session, ResumeRule::Client)
 }
 
 fn all_lines(
@@ -43,15 +43,15 @@ fn all_lines(
     conversation: &ramus_core::branches::Conversation,
     config: &TextConfig<'_>,
 ) -> Vec<Line> {
-    let path = history.path(conversation);
+    let path = history.conversation_path(conversation);
     let mut body = |node: NodeId| {
         let span = history.session.record(node).span;
-        Body::parse(&jsonl[span.at as usize..span.end() as usize]).ok()
+        RecordBody::parse(&jsonl[span.offset as usize..span.end_offset() as usize]).ok()
     };
-    let mut transcript = Transcript::new(config);
+    let mut transcript = TranscriptWriter::new(config);
     let mut lines = Vec::new();
-    for turn in turns(history, &path, &mut body) {
-        transcript.turn(&turn, &mut lines);
+    for turn in path_turns(history, &path, &mut body) {
+        transcript.write_turn(&turn, &mut lines);
     }
     lines
 }
@@ -73,7 +73,7 @@ fn call(name: &str, input: &str, result: &str, output: &str, config: &TextConfig
 }
 
 #[test]
-fn who_speaks_is_said_once() {
+fn a_role_heading_is_printed_once() {
     let fixture = r"
 a        user          hello\nthere
 b < a    thinking      #m hm, hm
@@ -130,7 +130,7 @@ i < h    user          thanks
 }
 
 #[test]
-fn a_withheld_thought_is_told_once_in_a_reply() {
+fn withheld_thinking_is_mentioned_once_per_reply() {
     let fixture = r"
 a        user          hello
 b < a    thinking      #m
@@ -182,7 +182,7 @@ fn arguments_of_a_command_are_whole() {
 }
 
 #[test]
-fn what_a_call_asks_is_all_told_in_full() {
+fn full_shows_all_input_of_a_call() {
     let bash = r#"{"command":"make","description":"Build it","timeout":60000}"#;
     let full = TextConfig { full: true, ..OPEN };
     assert_snapshot!(call("Bash", bash, r#""content":"ok""#, "null", &full), @"
@@ -206,11 +206,11 @@ fn output_keeps_its_colours() {
 {"parentUuid":"a","type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"\u001b[36mone\ntwo\u001b[0m three\u001b[2J"}]},"uuid":"b"}
 "#;
     let history = history(jsonl.as_bytes());
-    let conversation = history.branches.resuming().unwrap();
+    let conversation = history.branches.resuming_conversation().unwrap();
     let lines = all_lines(jsonl.as_bytes(), &history, conversation, &OPEN);
     let printed: Vec<String> = lines[1..]
         .iter()
-        .map(|line| crate::ansi::to_ansi(line, &crate::ansi::Theme::BASE).replace('\x1b', "E"))
+        .map(|line| crate::ansi::to_ansi(line, &crate::ansi::AnsiTheme::BASE).replace('\x1b', "E"))
         .collect();
     assert_eq!(
         printed,
@@ -223,7 +223,7 @@ fn output_keeps_its_colours() {
 }
 
 #[test]
-fn what_stands_between_is_compact() {
+fn notes_between_turns_are_compact() {
     let fixture = r"
 m        command               model
 n < m    stdout                Set model to opus
@@ -275,7 +275,7 @@ z2 < z1  user                  go on
 }
 
 #[test]
-fn a_way_without_words_is_not_quoted() {
+fn a_branch_without_text_is_not_quoted() {
     let fixture = r"
 a        user       hello
 b < a    thinking   hm
@@ -289,7 +289,7 @@ c < a    assistant  yes
 }
 
 #[test]
-fn a_fork_names_the_other_ways() {
+fn a_fork_point_lists_the_other_branches() {
     let fixture = r"
 a        user       hello
 b < a    assistant  hi
@@ -506,19 +506,25 @@ fn plans_are_rendered() {
 
 #[test]
 fn amounts_read_well() {
-    assert_eq!([0, 999, 1203, 1_000_000].map(amount::grouped), ["0", "999", "1,203", "1,000,000"]);
-    assert_eq!([950, 1500, 30_412, 1_250_000].map(amount::tokens), ["950", "1.5k", "30k", "1.2M"]);
     assert_eq!(
-        [400, 12_000, 130_000, 3_900_000].map(amount::duration),
+        [0, 999, 1203, 1_000_000].map(amounts::grouped_digits),
+        ["0", "999", "1,203", "1,000,000"]
+    );
+    assert_eq!(
+        [950, 1500, 30_412, 1_250_000].map(amounts::format_tokens),
+        ["950", "1.5k", "30k", "1.2M"]
+    );
+    assert_eq!(
+        [400, 12_000, 130_000, 3_900_000].map(amounts::format_duration),
         ["0.4s", "12s", "2m 10s", "1h 05m"]
     );
-    assert_eq!([1, 2].map(|n| amount::count(n, "line")), ["1 line", "2 lines"]);
+    assert_eq!([1, 2].map(|n| amounts::count_noun(n, "line")), ["1 line", "2 lines"]);
 }
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "samples are read from disk, in this test only")]
 fn every_sample_reads() {
-    let Some(samples) = testkit::shared("samples/projects") else { return };
+    let Some(samples) = testkit::shared_material("samples/projects") else { return };
     let mut open = vec![samples];
     let mut read = 0;
     while let Some(path) = open.pop() {

@@ -1,8 +1,8 @@
 //! Writes the tokens and cost of a reply in one line with aligned columns.
 
-use ramus_core::usage::{ReplyUsage, Tokens};
+use ramus_core::usage::{ReplyUsage, TokenCounts};
 
-use super::amount::tokens;
+use super::amounts::format_tokens;
 use crate::layout;
 use crate::span::{Label, Line};
 
@@ -19,7 +19,7 @@ pub fn reply_usage_line(usage: &ReplyUsage, width: usize) -> Line {
 /// `context` is absent if several requests are added up; its column is empty then.
 pub fn usage_line(
     name: &str,
-    used: &Tokens,
+    used: &TokenCounts,
     context: Option<u64>,
     cost: Option<f64>,
     width: usize,
@@ -38,18 +38,18 @@ pub fn usage_line(
         let kept = cells.iter().filter(|(_, _, rank)| *rank >= least);
         let text: String = kept
             .map(|(word, count, _)| match count {
-                Some(count) => format!("{word} {:>NUMBER$}  ", tokens(*count)),
+                Some(count) => format!("{word} {:>NUMBER$}  ", format_tokens(*count)),
                 None => " ".repeat(word.len() + NUMBER + 3),
             })
             .collect();
         format!("{text}{price:>8}")
     });
-    let room = width.saturating_sub(layout::width(name));
-    let fits = |text: &String| layout::width(text) <= room;
+    let room = width.saturating_sub(layout::display_width(name));
+    let fits = |text: &String| layout::display_width(text) <= room;
     let mut all: Vec<String> = fitting.collect();
     let at = all.iter().position(fits).unwrap_or(all.len() - 1);
     let line = Line::new(name, Label::Plain).with(&all.swap_remove(at), Label::Dim);
-    layout::truncate(&line, width)
+    layout::truncate_line(&line, width)
 }
 
 /// Returns `$0.0123`, `$4.56`, `$1234`.
@@ -67,17 +67,17 @@ mod tests {
     use super::*;
 
     fn check(width: usize, cost: Option<f64>, expected: &str) {
-        let used = Tokens {
+        let used = TokenCounts {
             input: 12,
             output: 512,
             cache_read: 45_000,
             cache_write_5m: 1_000,
             cache_write_1h: 200,
-            ..Tokens::default()
+            ..TokenCounts::default()
         };
         let usage = ReplyUsage { tokens: used, cost, context: 46_212 };
         let line = reply_usage_line(&usage, width);
-        assert_eq!(line.text(), expected);
+        assert_eq!(line.to_text(), expected);
         assert!(line.width() <= width);
     }
 
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn columns_stay_in_their_place() {
         let line = |count: u64, context: Option<u64>| {
-            let used = Tokens { input: count, output: count, ..Tokens::default() };
+            let used = TokenCounts { input: count, output: count, ..TokenCounts::default() };
             usage_line("  ", &used, context, Some(0.5), 100).width()
         };
         assert_eq!(line(1, Some(1)), line(999_499, Some(12_345_678)));

@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::ApplyError;
-use super::swap::begins;
+use super::swap::begins_with;
 use crate::disk;
+use crate::real_path::real_path;
 use crate::stamp::Stamp;
 
 /// What was found of the lines that a killed process appended.
@@ -17,11 +18,11 @@ pub(super) enum Found {
 
 /// Finds lines of ours that are incomplete or follow an incomplete line of another program.
 pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found, ApplyError> {
-    if !disk::exists(file)? {
+    if !disk::path_exists(file)? {
         return Ok(Found::Nothing);
     }
-    let file = &*file.canonicalize().map_err(|source| disk::WriteError::new(file, source))?;
-    if !begins(before, file)? {
+    let file = &*real_path(file).map_err(|source| disk::WriteError::new(file, source))?;
+    if !begins_with(before, file)? {
         return Ok(Found::Nothing);
     }
     let (rest, text) = (disk::read_from(file, before.len)?, text.as_bytes());
@@ -58,8 +59,7 @@ pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found
         // A complete line that happens to begin like ours belongs to the other program.
         _ if is_record(0) => Found::Nothing,
         _ => {
-            let words =
-                "may hold a part of a line that ramus began to write; `ramus check` shows it";
+            let words = "may contain part of a line that ramus began to write; run `ramus check`";
             Found::Unclear(format!("{} {words}", file.display()))
         }
     })
@@ -67,10 +67,10 @@ pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found
 
 /// Whether the appended text is in the file and begins on a new line.
 pub(super) fn has_lines(file: &Path, before: &Stamp, text: &str) -> Result<bool, ApplyError> {
-    if !disk::exists(file)? {
+    if !disk::path_exists(file)? {
         return Ok(false);
     }
-    let file = &*file.canonicalize().map_err(|source| disk::WriteError::new(file, source))?;
+    let file = &*real_path(file).map_err(|source| disk::WriteError::new(file, source))?;
     if disk::read_len(file)? < before.len {
         return Ok(false);
     }
@@ -85,7 +85,7 @@ pub(super) fn between(rest: &[u8], start: u64, range: Range<u64>) -> &[u8] {
     rest.get(at(range.start)..at(range.end)).unwrap_or_default()
 }
 
-/// Finds lines of ours in what stands behind the known end of a file.
+/// Finds our lines after the known end of a file.
 ///
 /// A mere line end, which `check --fix` puts behind a line that broke off, is ours only where it ends
 /// that line at once or leaves an empty one: any other ends a line of somebody else.
@@ -101,7 +101,7 @@ mod tests {
     use super::find_lines;
 
     #[test]
-    fn a_line_end_of_somebody_else_is_not_ours() {
+    fn a_newline_of_another_program_is_not_ours() {
         assert_eq!(find_lines(b"\n{}\n", b"\n"), Some(0));
         assert_eq!(find_lines(b"{}\n\n", b"\n"), Some(3));
         assert_eq!(find_lines(b"{}\n", b"\n"), None);

@@ -6,119 +6,121 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::ApplyError;
-use super::file_change::FileChange;
-use super::swap::{Swap, Swapped, keep};
+use super::file_change::PreparedChange;
+use super::swap::{FileSwap, SwapOutcome, move_to_first};
 use crate::disk::{self, WriteError};
-use crate::journal::{Kept, Operation, Prepared};
+use crate::journal::{Operation, PreparedFile, TrashedFile};
 use crate::stamp::Stamp;
 
 /// How far an operation came.
 #[derive(Default)]
-pub(super) struct Progress {
+pub(super) struct ApplyProgress {
     /// How many changes were begun.
     pub(super) begun: usize,
     /// Where our lines are in the session file.
     pub(super) appended: Vec<Range<u64>>,
-    pub(super) kept: Vec<Kept>,
+    pub(super) kept: Vec<TrashedFile>,
     pub(super) notes: Vec<String>,
 }
 
 /// Makes all changes.
-pub(super) fn publish(
-    changes: &[FileChange<'_>],
+pub(super) fn publish_changes(
+    changes: &[PreparedChange<'_>],
     operation: &Operation,
-    progress: &mut Progress,
+    progress: &mut ApplyProgress,
 ) -> Result<(), ApplyError> {
     for (n, change) in changes.iter().enumerate() {
         progress.begun = n + 1;
-        publish_one(change, operation.prepared_for(n), progress)?;
+        publish_change(change, operation.prepared_for(n), progress)?;
     }
     Ok(())
 }
 
-fn publish_one(
-    change: &FileChange<'_>,
-    prepared: Option<&Prepared>,
-    progress: &mut Progress,
+fn publish_change(
+    change: &PreparedChange<'_>,
+    prepared: Option<&PreparedFile>,
+    progress: &mut ApplyProgress,
 ) -> Result<(), ApplyError> {
     let new = |file: &Path| prepared.ok_or_else(|| ApplyError::NotPrepared(file.to_owned()));
     match change {
-        FileChange::Append { file, before, bytes, .. } => {
-            append(file, before, bytes, &mut progress.appended)
+        PreparedChange::Append { file, before, bytes, .. } => {
+            append_lines(file, before, bytes, &mut progress.appended)
         }
-        FileChange::Make { file, .. } => {
-            disk::move_new(&new(file)?.beside, file).map_err(|error| taken(file, error))?;
-            Ok(disk::sync_dir_of(file)?)
+        PreparedChange::Make { file, .. } => {
+            disk::move_without_replacing(&new(file)?.beside, file)
+                .map_err(|error| name_taken_error(file, error))?;
+            Ok(disk::sync_parent_dir(file)?)
         }
-        FileChange::Replace { file, before, kept, carries, .. } => {
-            progress.swap(&Swap::replace(file, before, kept.places(), *carries, new(file)?))
+        PreparedChange::Replace { file, before, kept, carries, .. } => progress.run_swap(
+            &FileSwap::for_replacement(file, before, kept.candidate_paths(), *carries, new(file)?),
+        ),
+        PreparedChange::Join { file, kept, .. } => {
+            progress.run_swap(&FileSwap::for_join(file, kept.candidate_paths(), new(file)?))
         }
-        FileChange::Join { file, kept, .. } => {
-            progress.swap(&Swap::join(file, kept.places(), new(file)?))
-        }
-        FileChange::Move { from, to, before } => {
-            let places = to.places();
-            let at = keep(from, &places).map_err(|error| moved_wrong(from, places[0], error))?;
+        PreparedChange::Move { from, to, before } => {
+            let places = to.candidate_paths();
+            let at =
+                move_to_first(from, &places).map_err(|error| move_error(from, places[0], error))?;
             if at == *from {
                 return Err(ApplyError::InUse((*from).to_owned()));
             }
             if let Some(before) = before {
                 // Another program may have saved it a moment ago. The rollback then restores that version.
-                if disk::stamp(&at)? != **before {
+                if disk::stamp_file(&at)? != **before {
                     return Err(ApplyError::Changed((*from).to_owned()));
                 }
                 let (file, known) = ((*from).to_owned(), (*before).clone());
-                progress.kept.push(Kept { file, at, known, carries: false });
+                progress.kept.push(TrashedFile { file, at, known, carries: false });
             }
             Ok(())
         }
-        FileChange::Tidy { dir } => Ok(disk::remove_empty_dir(dir)?),
+        PreparedChange::Tidy { dir } => Ok(disk::remove_empty_dir(dir)?),
         // Created in `prepare`, before the files in it.
-        FileChange::MakeDir { .. } => Ok(()),
+        PreparedChange::MakeDir { .. } => Ok(()),
     }
 }
 
-impl Progress {
-    fn swap(&mut self, swap: &Swap<'_>) -> Result<(), ApplyError> {
-        let Swapped { kept, notes } = swap.carry_out()?;
+impl ApplyProgress {
+    fn run_swap(&mut self, swap: &FileSwap<'_>) -> Result<(), ApplyError> {
+        let SwapOutcome { kept, notes } = swap.carry_out()?;
         self.kept.push(kept);
         self.notes.extend(notes);
         Ok(())
     }
 }
 
-fn taken(file: &Path, error: WriteError) -> ApplyError {
+fn name_taken_error(file: &Path, error: WriteError) -> ApplyError {
     match error.source.kind() {
         ErrorKind::AlreadyExists => ApplyError::Exists(file.to_owned()),
         _ => error.into(),
     }
 }
 
-fn moved_wrong(from: &Path, to: &Path, error: ApplyError) -> ApplyError {
+fn move_error(from: &Path, to: &Path, error: ApplyError) -> ApplyError {
     match error {
         ApplyError::Write(error) => {
             if disk::is_missing(&error.source) && from.symlink_metadata().is_err() {
                 return ApplyError::Changed(from.to_owned());
             }
-            taken(to, error)
+            name_taken_error(to, error)
         }
         error => error,
     }
 }
 
 /// Appends lines in one write, to the same open file that is checked.
-fn append(
+fn append_lines(
     path: &Path,
     before: &Stamp,
     bytes: &[u8],
     ranges: &mut Vec<Range<u64>>,
 ) -> Result<(), ApplyError> {
     let file = disk::open_to_append(path)?;
-    is_still(path, &file, before)?;
-    disk::append(path, &file, bytes, ranges)?;
-    disk::sync(path, &file)?;
+    require_same_content(path, &file, before)?;
+    disk::append_bytes(path, &file, bytes, ranges)?;
+    disk::sync_file(path, &file)?;
     // Another program may have written first. Then our lines must begin on a new line after theirs.
-    let added = disk::read_open(path, &file, before.len)?;
+    let added = disk::read_open_file(path, &file, before.len)?;
     let at = |range: &Range<u64>| usize::try_from(range.start - before.len).ok();
     let is_whole = match &ranges[..] {
         [range] => at(range).is_some_and(|at| {
@@ -130,8 +132,8 @@ fn append(
     if is_whole { Ok(()) } else { Err(ApplyError::Changed(path.to_owned())) }
 }
 
-fn is_still(path: &Path, file: &File, before: &Stamp) -> Result<(), ApplyError> {
+fn require_same_content(path: &Path, file: &File, before: &Stamp) -> Result<(), ApplyError> {
     let is_same = file.metadata().is_ok_and(|meta| meta.len() == before.len)
-        && Stamp::of(file, before.len).is_ok_and(|now| now == *before);
+        && Stamp::of_prefix(file, before.len).is_ok_and(|now| now == *before);
     if is_same { Ok(()) } else { Err(ApplyError::Changed(path.to_owned())) }
 }

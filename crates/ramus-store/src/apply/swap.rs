@@ -23,7 +23,7 @@
 //! between, the newer version keeps the name and the message says where the other one is.
 //!
 //! Some network file systems cannot exchange files. There the old file is moved aside, and the new one
-//! gets the name only if nobody took it in between; see [`Swap::place_with_gap`].
+//! gets the name only if nobody took it in between; see [`FileSwap::swap_in_with_gap`].
 
 use std::collections::HashMap;
 use std::fs;
@@ -32,27 +32,28 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::ApplyError;
-use super::prepare::nothing;
+use super::prepare::empty_stamp;
 use crate::disk::{self, WriteError};
-use crate::journal::{Change, Kept, Prepared};
-use crate::live::is_open_elsewhere;
+use crate::file_id::FileId;
+use crate::journal::{JournalStep, PreparedFile, TrashedFile};
+use crate::session_in_use::is_open_elsewhere;
 use crate::stamp::Stamp;
 
 /// The pause between two checks, in which other programs can finish a write.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 10 });
+const LOOK_INTERVAL: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 10 });
 /// After this many checks the rest is left to the next command.
-const LOOKS: u32 = 50;
+const MAX_LOOKS: u32 = 50;
 
 /// One replacement: which files, and what they must contain.
-pub(super) struct Swap<'a> {
+pub(super) struct FileSwap<'a> {
     pub(super) file: &'a Path,
     /// The temporary path. It has the new content before the swap and the old file after it.
-    pub(super) beside: &'a Path,
+    pub(super) temporary: &'a Path,
     /// Where the old file goes: the first path on its file system.
-    pub(super) places: Vec<&'a Path>,
+    pub(super) trash_paths: Vec<&'a Path>,
     /// What the old file must begin with, or be equal to.
     pub(super) old: Stamp,
-    pub(super) new: &'a Prepared,
+    pub(super) new: &'a PreparedFile,
     /// Whether lines that other programs append are carried over.
     pub(super) carries: bool,
     /// The new content is a copy that we wrote, not an original file that comes back.
@@ -62,80 +63,86 @@ pub(super) struct Swap<'a> {
 }
 
 /// What a replacement left besides the new content: the old file, and notes for the user.
-pub(super) struct Swapped {
-    pub(super) kept: Kept,
+pub(super) struct SwapOutcome {
+    pub(super) kept: TrashedFile,
     pub(super) notes: Vec<String>,
 }
 
-impl<'a> Swap<'a> {
+impl<'a> FileSwap<'a> {
     /// New content for an existing file.
-    pub(super) fn replace(
+    pub(super) fn for_replacement(
         file: &'a Path,
         old: &Stamp,
-        places: Vec<&'a Path>,
+        trash_paths: Vec<&'a Path>,
         carries: bool,
-        new: &'a Prepared,
+        new: &'a PreparedFile,
     ) -> Self {
-        let (beside, old) = (&*new.beside, old.clone());
-        Self { file, beside, places, old, new, carries, is_copy: true, is_resumed: false }
+        let (temporary, old) = (&*new.beside, old.clone());
+        Self { file, temporary, trash_paths, old, new, carries, is_copy: true, is_resumed: false }
     }
 
     /// A session that comes back from the trash where the client has created it again.
-    pub(super) fn join(file: &'a Path, places: Vec<&'a Path>, new: &'a Prepared) -> Self {
+    pub(super) fn for_join(
+        file: &'a Path,
+        trash_paths: Vec<&'a Path>,
+        new: &'a PreparedFile,
+    ) -> Self {
         let (carries, is_copy) = (true, false);
-        let (beside, old) = (&*new.beside, nothing());
-        Self { file, beside, places, old, new, carries, is_copy, is_resumed: false }
+        let (temporary, old) = (&*new.beside, empty_stamp());
+        Self { file, temporary, trash_paths, old, new, carries, is_copy, is_resumed: false }
     }
 
     /// The swap that a journal entry describes, which a process that no longer runs may have made.
     /// `None`: the entry is not a swap.
-    pub(super) fn resumed(change: &'a Change, new: &'a Prepared) -> Option<Self> {
-        let places = change.places();
+    pub(super) fn from_journal(change: &'a JournalStep, new: &'a PreparedFile) -> Option<Self> {
+        let places = change.trash_paths();
         let swap = match change {
-            Change::Put { file, before: Some(old), carries, .. } => {
-                Self::replace(file, old, places, *carries, new)
+            JournalStep::Put { file, before: Some(old), carries, .. } => {
+                Self::for_replacement(file, old, places, *carries, new)
             }
-            Change::Join { file, .. } => Self::join(file, places, new),
+            JournalStep::Join { file, .. } => Self::for_join(file, places, new),
             // Only version 1 has no `before`, and its interrupted operations are left as they are.
-            Change::Put { before: None, .. }
-            | Change::Append { .. }
-            | Change::Make { .. }
-            | Change::MakeDir { .. }
-            | Change::Move { .. }
-            | Change::Tidy { .. }
-            | Change::Cut { .. } => return None,
+            JournalStep::Put { before: None, .. }
+            | JournalStep::Append { .. }
+            | JournalStep::Make { .. }
+            | JournalStep::MakeDir { .. }
+            | JournalStep::Move { .. }
+            | JournalStep::Tidy { .. }
+            | JournalStep::Cut { .. } => return None,
         };
         Some(Self { is_resumed: true, ..swap })
     }
 
     /// Makes the swap. After an error the old file has its name again.
-    pub(super) fn carry_out(&self) -> Result<Swapped, ApplyError> {
-        let mut notes = self.place()?;
+    pub(super) fn carry_out(&self) -> Result<SwapOutcome, ApplyError> {
+        let mut notes = self.swap_in()?;
         let is_expected = match self.carries {
-            true => begins(&self.old, self.beside),
-            false => disk::stamp(self.beside).map(|now| now == self.old),
+            true => begins_with(&self.old, self.temporary),
+            false => disk::stamp_file(self.temporary).map(|now| now == self.old),
         };
         match is_expected {
             Ok(true) => {}
-            Ok(false) => return Err(self.swap_back(ApplyError::Changed(self.file.to_owned()))),
-            Err(error) => return Err(self.swap_back(error.into())),
+            Ok(false) => {
+                return Err(self.undo_after_error(ApplyError::Changed(self.file.to_owned())));
+            }
+            Err(error) => return Err(self.undo_after_error(error.into())),
         }
-        let (kept, more) = self.finish()?;
+        let (kept, more) = self.finish_swap()?;
         notes.extend(more);
-        Ok(Swapped { kept, notes })
+        Ok(SwapOutcome { kept, notes })
     }
 
     /// Completes a swap once the files are exchanged: carries over lines and moves the old file to the trash.
-    pub(super) fn finish(&self) -> Result<(Kept, Vec<String>), ApplyError> {
+    pub(super) fn finish_swap(&self) -> Result<(TrashedFile, Vec<String>), ApplyError> {
         let mut notes = Vec::new();
         let mut known = self.old.len;
         if self.carries {
             let since = self.is_resumed.then_some(self.new.stamp.len);
-            known = carry_all(self.beside, known, self.file, since, &mut notes)?;
+            known = carry_over(self.temporary, known, self.file, since, &mut notes)?;
         }
-        disk::sync_dir_of(self.file)?;
-        let at = keep(self.beside, &self.places)?;
-        if at == self.beside {
+        disk::sync_parent_dir(self.file)?;
+        let at = move_to_first(self.temporary, &self.trash_paths)?;
+        if at == self.temporary {
             notes.push(format!(
                 "Another program may have the old version of {} open. It stays at {}",
                 self.file.display(),
@@ -144,15 +151,15 @@ impl<'a> Swap<'a> {
         }
         // Other programs only append to the file, so from now on its length is enough to notice writes.
         let known = Stamp { len: known, ..self.old.clone() };
-        let kept = Kept { file: self.file.to_owned(), at, known, carries: self.carries };
+        let kept = TrashedFile { file: self.file.to_owned(), at, known, carries: self.carries };
         Ok((kept, notes))
     }
 
     /// Exchanges the new content and the old file.
-    fn place(&self) -> Result<Vec<String>, ApplyError> {
-        match disk::exchange(self.beside, self.file) {
+    fn swap_in(&self) -> Result<Vec<String>, ApplyError> {
+        match disk::exchange_files(self.temporary, self.file) {
             Err(error) if error.source.kind() == io::ErrorKind::Unsupported => {
-                self.place_with_gap()
+                self.swap_in_with_gap()
             }
             Err(error) if disk::is_missing(&error.source) => {
                 Err(ApplyError::Changed(self.file.to_owned()))
@@ -165,10 +172,10 @@ impl<'a> Swap<'a> {
     ///
     /// Nothing is overwritten: a program that creates the file in the gap keeps the name. If it is a
     /// session, that file is moved aside as well and all its lines are carried over.
-    fn place_with_gap(&self) -> Result<Vec<String>, ApplyError> {
-        let aside = aside(self.beside);
-        disk::move_new(self.file, &aside)?;
-        let mut placed = disk::move_new(self.beside, self.file);
+    fn swap_in_with_gap(&self) -> Result<Vec<String>, ApplyError> {
+        let aside = aside_path(self.temporary);
+        disk::move_without_replacing(self.file, &aside)?;
+        let mut placed = disk::move_without_replacing(self.temporary, self.file);
         let mut again = Vec::new();
         while let Err(error) = &placed {
             let is_taken = error.source.kind() == io::ErrorKind::AlreadyExists;
@@ -176,123 +183,130 @@ impl<'a> Swap<'a> {
                 break;
             }
             let other = aside.with_extension(format!("{}", again.len() + 1));
-            disk::move_new(self.file, &other)?;
+            disk::move_without_replacing(self.file, &other)?;
             again.push(other);
-            placed = disk::move_new(self.beside, self.file);
+            placed = disk::move_without_replacing(self.temporary, self.file);
         }
         if let Err(error) = placed {
-            return Err(match disk::move_new(&aside, self.file) {
+            return Err(match disk::move_without_replacing(&aside, self.file) {
                 Ok(()) => error.into(),
-                Err(_) => ApplyError::left(
+                Err(_) => ApplyError::partly_rolled_back(
                     error.into(),
-                    format!("{} as it was before is {}", self.file.display(), aside.display()),
+                    format!(
+                        "the earlier version of {} is {}",
+                        self.file.display(),
+                        aside.display()
+                    ),
                 ),
             });
         }
-        disk::move_new(&aside, self.beside)?;
+        disk::move_without_replacing(&aside, self.temporary)?;
         let mut notes = Vec::new();
         for (n, other) in again.iter().enumerate() {
-            carry_all(other, 0, self.file, None, &mut notes)?;
-            let place = self.places[0].with_extension(format!("again-{n}"));
-            keep(other, &[&place])?;
+            carry_over(other, 0, self.file, None, &mut notes)?;
+            let place = self.trash_paths[0].with_extension(format!("again-{n}"));
+            move_to_first(other, &[&place])?;
         }
         Ok(notes)
     }
 
     /// Gives the old file its name back. Returns the error to report.
-    fn swap_back(&self, cause: ApplyError) -> ApplyError {
-        match self.take_back() {
+    fn undo_after_error(&self, cause: ApplyError) -> ApplyError {
+        match self.swap_out() {
             Ok(None) => cause,
-            Ok(Some(left)) => ApplyError::left(cause, left),
-            Err(error) => ApplyError::stuck(cause, error),
+            Ok(Some(left)) => ApplyError::partly_rolled_back(cause, left),
+            Err(error) => ApplyError::rollback_failed(cause, error),
         }
     }
 
     /// Reverses a swap whose old file is at the temporary path. Returns what remains different, as a sentence.
-    pub(super) fn take_back(&self) -> Result<Option<String>, ApplyError> {
-        let is_ours = is_new(self.new, self.file)?;
+    pub(super) fn swap_out(&self) -> Result<Option<String>, ApplyError> {
+        let is_ours = is_new_content(self.new, self.file)?;
         if !is_ours && !self.carries {
             // Another program saved a newer version, which stays.
-            return self.leave().map(Some);
+            return self.trash_old_version().map(Some);
         }
-        match disk::exchange(self.beside, self.file) {
+        match disk::exchange_files(self.temporary, self.file) {
             Ok(()) => {}
-            Err(error) if disk::is_missing(&error.source) => return self.leave().map(Some),
+            Err(error) if disk::is_missing(&error.source) => {
+                return self.trash_old_version().map(Some);
+            }
             Err(error) if error.source.kind() == io::ErrorKind::Unsupported => {
-                let aside = aside(self.beside);
-                disk::move_new(self.file, &aside)?;
-                disk::move_new(self.beside, self.file)?;
-                disk::move_new(&aside, self.beside)?;
+                let aside = aside_path(self.temporary);
+                disk::move_without_replacing(self.file, &aside)?;
+                disk::move_without_replacing(self.temporary, self.file)?;
+                disk::move_without_replacing(&aside, self.temporary)?;
             }
             Err(error) => return Err(error.into()),
         }
-        disk::sync_dir_of(self.file)?;
+        disk::sync_parent_dir(self.file)?;
         let mut notes = Vec::new();
         if self.carries {
             // From our file only added lines are carried over, from a file of another program all lines.
-            let known = if is_new(self.new, self.beside)? { self.new.stamp.len } else { 0 };
+            let known =
+                if is_new_content(self.new, self.temporary)? { self.new.stamp.len } else { 0 };
             // Lines that were carried over from the old file are still in it.
-            let len = carry_all(self.beside, known, self.file, Some(self.old.len), &mut notes)?;
-            let is_all = len == disk::read_len(self.beside)?;
+            let len = carry_over(self.temporary, known, self.file, Some(self.old.len), &mut notes)?;
+            let is_all = len == disk::read_len(self.temporary)?;
             match (self.is_copy, known > 0 && is_all) {
-                (true, true) => remove_unless_open(self.beside, &self.places)?,
-                (true, false) => drop(keep(self.beside, &self.places)?),
+                (true, true) => {
+                    remove_unless_open(self.temporary, &self.trash_paths, &mut notes)?;
+                }
+                (true, false) => drop(move_to_first(self.temporary, &self.trash_paths)?),
                 (false, _) => {}
             }
-        } else if disk::stamp(self.beside)? == self.new.stamp {
-            remove_unless_open(self.beside, &self.places)?;
+        } else if disk::stamp_file(self.temporary)? == self.new.stamp {
+            remove_unless_open(self.temporary, &self.trash_paths, &mut notes)?;
         } else {
             // It was saved between our check and the exchange. Exchange again, so the newer version has the name.
-            disk::exchange(self.beside, self.file)?;
-            return self.leave().map(Some);
+            disk::exchange_files(self.temporary, self.file)?;
+            return self.trash_old_version().map(Some);
         }
         Ok((!notes.is_empty()).then(|| notes.join("; ")))
     }
 
     /// Leaves the other program's file in place and moves the old file to the trash.
-    fn leave(&self) -> Result<String, ApplyError> {
-        let at = keep(self.beside, &self.places)?;
-        Ok(self.left_words(&at))
+    fn trash_old_version(&self) -> Result<String, ApplyError> {
+        let at = move_to_first(self.temporary, &self.trash_paths)?;
+        Ok(self.other_version_note(&at))
     }
 
     /// Says where the two versions are when another program's version stays.
-    pub(super) fn left_words(&self, kept: &Path) -> String {
+    pub(super) fn other_version_note(&self, kept: &Path) -> String {
         format!(
-            "another program changed {0} meanwhile, and that version stays; {0} as it was before is {1}",
+            "another program changed {0} in the meantime and that version is kept; the earlier version is {1}",
             self.file.display(),
             kept.display()
         )
     }
 }
 
-/// Where the old file is between the two steps of [`Swap::place_with_gap`].
-pub(super) fn aside(beside: &Path) -> PathBuf {
+/// Where the old file is between the two steps of [`FileSwap::swap_in_with_gap`].
+pub(super) fn aside_path(beside: &Path) -> PathBuf {
     beside.with_extension("old")
 }
 
 /// Whether a path leads to our new content, even if lines were appended to it since.
-pub(super) fn is_new(new: &Prepared, path: &Path) -> Result<bool, ApplyError> {
-    if !disk::exists(path)? {
+pub(super) fn is_new_content(new: &PreparedFile, path: &Path) -> Result<bool, ApplyError> {
+    if !disk::path_exists(path)? {
         return Ok(false);
     }
-    match inode(path) {
+    match inode_number(path) {
         Some(inode) if new.inode != 0 => Ok(inode == new.inode),
-        _ => Ok(begins(&new.stamp, path).unwrap_or(false)),
+        _ => Ok(begins_with(&new.stamp, path).unwrap_or(false)),
     }
 }
 
-/// Returns a file's inode number. `None`: there is no such file, or the system has no inodes.
-pub(super) fn inode(path: &Path) -> Option<u64> {
-    #[cfg(unix)]
-    return fs::symlink_metadata(path).ok().map(|meta| std::os::unix::fs::MetadataExt::ino(&meta));
-    #[cfg(not(unix))]
-    return None;
+/// Returns a file's inode number. `None`: there is no such file.
+pub(super) fn inode_number(path: &Path) -> Option<u64> {
+    FileId::without_following(path).ok().map(|id| id.number)
 }
 
 /// Whether a regular file begins with the stamped content.
-pub(super) fn begins(stamp: &Stamp, path: &Path) -> Result<bool, crate::PathError> {
+pub(super) fn begins_with(stamp: &Stamp, path: &Path) -> Result<bool, crate::PathError> {
     let file = disk::open_regular(path)?;
-    let read = || Ok(file.metadata()?.len() >= stamp.len && Stamp::of(&file, stamp.len)? == *stamp);
+    let read =
+        || Ok(file.metadata()?.len() >= stamp.len && Stamp::of_prefix(&file, stamp.len)? == *stamp);
     read().map_err(|source| crate::PathError::new(path, source))
 }
 
@@ -301,7 +315,7 @@ pub(super) fn begins(stamp: &Stamp, path: &Path) -> Result<bool, crate::PathErro
 ///
 /// An earlier process may have begun already. Then `since` is the offset in `file` after which lines
 /// must not be added twice.
-pub(super) fn carry_all(
+pub(super) fn carry_over(
     from: &Path,
     known: u64,
     file: &Path,
@@ -310,25 +324,25 @@ pub(super) fn carry_all(
 ) -> Result<u64, ApplyError> {
     let (mut at, mut since) = (known, since);
     let mut bytes = 0;
-    for look in 0..LOOKS {
-        let carried = carry_lines(from, at, file, since.take())?;
+    for look in 0..MAX_LOOKS {
+        let carried = carry_over_once(from, at, file, since.take())?;
         bytes += carried.added;
         let is_quiet = carried.known == at && carried.is_whole;
         at = carried.known;
         if is_quiet && look > 0 {
             break;
         }
-        std::thread::sleep(BETWEEN_LOOKS);
+        std::thread::sleep(LOOK_INTERVAL);
     }
     if bytes > 0 {
         let name = file.display();
-        notes.push(format!("{bytes} bytes that another program added to {name} were kept in it"));
+        notes.push(format!("{bytes} bytes that another program appended to {name} were kept"));
     }
     Ok(at)
 }
 
 /// The result of one check of an old file.
-pub(super) struct Carried {
+pub(super) struct CarryOver {
     /// Up to which offset the old file has been carried over.
     pub(super) known: u64,
     /// How many bytes were added to the new one.
@@ -338,19 +352,19 @@ pub(super) struct Carried {
 }
 
 /// Appends the complete lines that `from` has after offset `known` to `file`, in one write.
-pub(super) fn carry_lines(
+pub(super) fn carry_over_once(
     from: &Path,
     known: u64,
     file: &Path,
     since: Option<u64>,
-) -> Result<Carried, ApplyError> {
+) -> Result<CarryOver, ApplyError> {
     let rest = disk::read_from(from, known)?;
     let end = memchr::memrchr(b'\n', &rest).map_or(0, |at| at + 1);
     let mut lines = rest[..end].to_vec();
     let mut is_continued = false;
     if let Some(since) = since.filter(|_| end > 0) {
         let others = disk::read_from(file, since)?;
-        lines = without_lines(&lines, &others);
+        lines = lines_not_in(&lines, &others);
         // A crash cut a line off while it was carried over. Append only the rest of it.
         let tail = &others[memchr::memrchr(b'\n', &others).map_or(0, |at| at + 1)..];
         if !tail.is_empty() && lines.starts_with(tail) {
@@ -362,17 +376,19 @@ pub(super) fn carry_lines(
     if !lines.is_empty() {
         let out = disk::open_to_append(file)?;
         // The file may lack its last newline.
-        if !is_continued && !ends_line(&out).map_err(|source| WriteError::new(file, source))? {
+        if !is_continued
+            && !ends_with_newline(&out).map_err(|source| WriteError::new(file, source))?
+        {
             lines.insert(0, b'\n');
         }
-        disk::append(file, &out, &lines, &mut Vec::new())?;
-        disk::sync(file, &out)?;
+        disk::append_bytes(file, &out, &lines, &mut Vec::new())?;
+        disk::sync_file(file, &out)?;
     }
-    Ok(Carried { known: known + end as u64, added, is_whole: end == rest.len() })
+    Ok(CarryOver { known: known + end as u64, added, is_whole: end == rest.len() })
 }
 
 /// Returns the lines that are not among `others`. Repeated lines are matched one by one.
-fn without_lines(lines: &[u8], others: &[u8]) -> Vec<u8> {
+fn lines_not_in(lines: &[u8], others: &[u8]) -> Vec<u8> {
     let mut counts: HashMap<&[u8], u32> = HashMap::new();
     for line in others.split_inclusive(|byte| *byte == b'\n') {
         *counts.entry(line).or_default() += 1;
@@ -388,7 +404,7 @@ fn without_lines(lines: &[u8], others: &[u8]) -> Vec<u8> {
 }
 
 /// Whether a file ends with a newline. An empty file counts as ended.
-fn ends_line(mut file: &fs::File) -> io::Result<bool> {
+fn ends_with_newline(mut file: &fs::File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(true);
     }
@@ -400,16 +416,16 @@ fn ends_line(mut file: &fs::File) -> io::Result<bool> {
 
 /// Moves a file or directory to the first path on its file system. If there is none, a single file is
 /// copied instead. Returns where it is now: its old path, if it was still in use and could not be moved.
-pub(super) fn keep(from: &Path, places: &[&Path]) -> Result<PathBuf, ApplyError> {
+pub(super) fn move_to_first(from: &Path, places: &[&Path]) -> Result<PathBuf, ApplyError> {
     let mut crossed = None;
     for place in places {
         if let Some(dir) = place.parent() {
             disk::create_dirs(dir)?;
         }
-        match disk::move_new(from, place) {
+        match disk::move_without_replacing(from, place) {
             Ok(()) => {
-                disk::sync_dir_of(from)?;
-                disk::sync_dir_of(place)?;
+                disk::sync_parent_dir(from)?;
+                disk::sync_parent_dir(place)?;
                 return Ok((*place).to_owned());
             }
             Err(error) if error.source.kind() == io::ErrorKind::CrossesDevices => {
@@ -420,7 +436,7 @@ pub(super) fn keep(from: &Path, places: &[&Path]) -> Result<PathBuf, ApplyError>
     }
     match (crossed, places) {
         (Some(_), [place]) if from.symlink_metadata().is_ok_and(|meta| meta.is_file()) => {
-            copy_out(from, place)
+            move_across_devices(from, place)
         }
         (Some(error), _) => Err(error.into()),
         (None, _) => Ok(from.to_owned()),
@@ -428,12 +444,12 @@ pub(super) fn keep(from: &Path, places: &[&Path]) -> Result<PathBuf, ApplyError>
 }
 
 /// Copies a file to another file system and removes it, unless another program may still write to it.
-fn copy_out(from: &Path, to: &Path) -> Result<PathBuf, ApplyError> {
+fn move_across_devices(from: &Path, to: &Path) -> Result<PathBuf, ApplyError> {
     let part = part_of(to);
-    disk::remove(&part)?;
+    disk::remove_file(&part)?;
     copy_by_way_of(&part, from, to).inspect_err(|_| {
         // If this fails as well, the next try begins with it.
-        let _ = disk::remove(&part);
+        let _ = disk::remove_file(&part);
     })
 }
 
@@ -444,43 +460,83 @@ pub(super) fn part_of(to: &Path) -> PathBuf {
 }
 
 fn copy_by_way_of(part: &Path, from: &Path, to: &Path) -> Result<PathBuf, ApplyError> {
-    let before = disk::stamp(from)?;
-    // A process that is gone may have come as far as this.
-    let is_there = disk::exists(to)? && disk::stamp(to)? == before;
+    let before = disk::stamp_file(from)?;
+    // A killed process may have got this far.
+    let is_there = disk::path_exists(to)? && disk::stamp_file(to)? == before;
     if !is_there {
         write_copy(part, from, &before)?;
     }
-    if is_open_elsewhere(from) || disk::stamp(from)? != before {
-        disk::remove(part)?;
+    if is_open_elsewhere(from) || disk::stamp_file(from)? != before {
+        disk::remove_file(part)?;
         return Ok(from.to_owned());
     }
     if !is_there {
-        disk::move_new(part, to)?;
+        disk::move_without_replacing(part, to)?;
     }
-    disk::sync_dir_of(to)?;
-    disk::remove(from)?;
-    disk::sync_dir_of(from)?;
+    disk::sync_parent_dir(to)?;
+    disk::remove_file(from)?;
+    disk::sync_parent_dir(from)?;
     Ok(to.to_owned())
 }
 
 /// Writes a copy of a file, with its mode and date.
 fn write_copy(part: &Path, from: &Path, stamp: &Stamp) -> Result<(), ApplyError> {
-    let out = disk::create(part)?;
-    let content = crate::plan::Content::Beginning { path: from.to_owned(), stamp: stamp.clone() };
-    content.read::<ApplyError>(&mut |bytes| Ok(disk::write(part, &out, bytes)?))?;
+    let out = disk::create_file(part)?;
+    let content =
+        crate::plan::NewContent::Beginning { path: from.to_owned(), stamp: stamp.clone() };
+    content.for_each_piece::<ApplyError>(&mut |bytes| Ok(disk::write_bytes(part, &out, bytes)?))?;
     let meta = fs::metadata(from).map_err(|source| WriteError::new(from, source))?;
     disk::set_permissions(part, &out, meta.permissions())?;
     let modified = meta.modified().map_err(|source| WriteError::new(from, source))?;
     disk::set_modified(part, &out, modified)?;
-    Ok(disk::sync(part, &out)?)
+    Ok(disk::sync_file(part, &out)?)
 }
 
-/// Removes a file of ours. If another program has it open, it goes to the trash instead.
-pub(super) fn remove_unless_open(path: &Path, places: &[&Path]) -> Result<(), ApplyError> {
+/// Removes a file of ours. If another program has it open, it goes to the trash instead. Where the trash is
+/// on another file system it stays, and `left` says so.
+pub(super) fn remove_unless_open(
+    path: &Path,
+    places: &[&Path],
+    left: &mut Vec<String>,
+) -> Result<(), ApplyError> {
     if is_open_elsewhere(path) {
-        keep(path, places)?;
+        if move_to_first(path, places)? == path {
+            let path = path.display();
+            left.push(format!("another program has {path} open, so it was not removed"));
+        }
     } else {
-        disk::remove(path)?;
+        disk::remove_file(path)?;
     }
-    Ok(disk::sync_dir_of(path)?)
+    Ok(disk::sync_parent_dir(path)?)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+    use crate::disk::fault;
+
+    #[test]
+    fn a_file_that_cannot_be_moved_away_from_its_user_is_named() {
+        let home = testkit::TestHome::new();
+        let (file, trash) = (home.path().join("a.tmp"), home.path().join("trash/a"));
+        fs::write(&file, "ours").unwrap();
+        let mut user = Command::new("cat")
+            .stdin(Stdio::piped())
+            .stderr(fs::File::open(&file).unwrap())
+            .spawn()
+            .unwrap();
+        fault::other_file_system(trash.parent());
+        let mut left = Vec::new();
+        remove_unless_open(&file, &[&trash], &mut left).unwrap();
+        assert!(file.exists());
+        assert!(left.len() == 1 && left[0].contains("a.tmp"), "{left:?}");
+        drop(user.stdin.take());
+        user.wait().unwrap();
+        left.clear();
+        remove_unless_open(&file, &[&trash], &mut left).unwrap();
+        assert!(!file.exists() && left.is_empty(), "{left:?}");
+        fault::other_file_system(None);
+    }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong while writing, and what is left then.
+//! Failures while writing, and what they leave.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -10,16 +10,16 @@ mod faults;
 use proptest::prelude::*;
 use ramus_core::edit::end_of_message;
 use ramus_core::history::History;
-use ramus_core::name::Name;
+use ramus_core::ids::{RecordUuid, short_id};
 use ramus_core::session::NodeId;
-use testkit::{Home, jsonl};
+use testkit::{TestHome, jsonl};
 
 use super::*;
+use crate::claude_dir::{ClaudeDirs, Project};
 use crate::disk::fault;
-use crate::place::{Place, Project};
-use crate::plan::{self, Destination, Subject};
-use crate::trace::trace;
-use crate::undo::{UndoError, restore, undo};
+use crate::plan::{self, ForkDestination, SessionContext};
+use crate::trace::trace_path;
+use crate::undo::{UndoError, plan_restore, plan_undo};
 
 const ID: &str = "11111111-0000-4000-8000-000000000001";
 const PROJECT: &str = "-home-dev-app";
@@ -36,25 +36,25 @@ const TWO: &str = "
 
 /// A home with one session, and everything a plan wants to know.
 struct Scene {
-    home: Home,
-    state: State,
+    home: TestHome,
+    state: StateDir,
 }
 
 type Files = BTreeMap<PathBuf, (Vec<u8>, SystemTime)>;
 
 impl Scene {
     fn new(short: &str) -> Self {
-        let home = Home::new();
-        home.session(&format!("{PROJECT}/{ID}.jsonl"), short);
-        home.session(
+        let home = TestHome::new();
+        home.write_session(&format!("{PROJECT}/{ID}.jsonl"), short);
+        home.write_session(
             &format!("{PROJECT}/{ID}/subagents/agent-a1b2c3.jsonl"),
             "x side-user look around\ny < x side-assistant seen",
         );
-        home.write(&format!("{PROJECT}/{ID}/tool-results/big.txt"), "a long output");
-        let backups = home.claude().join("file-history").join(ID);
+        home.write_file(&format!("{PROJECT}/{ID}/tool-results/big.txt"), "a long output");
+        let backups = home.claude_dir().join("file-history").join(ID);
         fs::create_dir_all(&backups).unwrap();
         fs::write(backups.join("0123456789abcdef@v1"), "fn main() {}").unwrap();
-        let state = State::new(home.path().join("state"));
+        let state = StateDir::new(home.path().join("state"));
         let scene = Self { home, state };
         let old = SystemTime::now() - Duration::from_secs(3600);
         for path in scene.files().keys() {
@@ -65,12 +65,12 @@ impl Scene {
     }
 
     fn path(&self) -> PathBuf {
-        self.home.claude().join("projects").join(PROJECT).join(format!("{ID}.jsonl"))
+        self.home.claude_dir().join("projects").join(PROJECT).join(format!("{ID}.jsonl"))
     }
 
     /// Returns all files of the Claude directory.
     fn files(&self) -> Files {
-        files_below(&self.home.claude())
+        files_below(&self.home.claude_dir())
     }
 
     /// Makes everything what it was: the Claude directory and what ramus remembers.
@@ -78,7 +78,7 @@ impl Scene {
         for entry in fs::read_dir(self.home.path()).unwrap() {
             fs::remove_dir_all(entry.unwrap().path()).unwrap();
         }
-        fs::create_dir_all(self.home.claude()).unwrap();
+        fs::create_dir_all(self.home.claude_dir()).unwrap();
         for (path, (bytes, time)) in files {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, bytes).unwrap();
@@ -88,64 +88,67 @@ impl Scene {
     }
 
     fn project(&self) -> Project {
-        let place = Place::open(vec![self.home.claude()]).unwrap();
-        place.projects().projects.into_iter().find(|project| project.name == PROJECT).unwrap()
+        let place = ClaudeDirs::open(vec![self.home.claude_dir()]).unwrap();
+        place.list_projects().projects.into_iter().find(|project| project.name == PROJECT).unwrap()
     }
 
-    fn with<T>(&self, id: &str, work: impl FnOnce(Subject<'_>) -> T) -> T {
+    fn with<T>(&self, id: &str, work: impl FnOnce(SessionContext<'_>) -> T) -> T {
         let project = self.project();
         let file = project.files.iter().find(|file| file.id == id).unwrap();
-        let history = from_jsonl(&file.path, Rule::Client).unwrap();
-        let root = self.home.claude();
-        work(Subject {
+        let history = from_jsonl(&file.path, ResumeRule::Client).unwrap();
+        let root = self.home.claude_dir();
+        work(SessionContext {
             root: Some(&root),
             dir: &project.dir,
             files: &project.files,
             file,
             history: &history,
             title: "A title",
+            short_id: short_id(id),
         })
     }
 
-    fn goto(&self, target: &str) -> Plan {
-        self.with(ID, |subject| plan::goto(subject, node(subject.history, target), now()).unwrap())
+    fn goto(&self, target: &str) -> WritePlan {
+        self.with(ID, |subject| {
+            plan::plan_goto(subject, node(subject.history, target), now()).unwrap()
+        })
     }
 
-    fn rename(&self, title: &str) -> Plan {
-        self.with(ID, |subject| plan::rename(subject, title, now()).unwrap())
+    fn rename(&self, title: &str) -> WritePlan {
+        self.with(ID, |subject| plan::plan_rename(subject, title, now()).unwrap())
     }
 
-    fn fork(&self, target: &str) -> Plan {
+    fn fork(&self, target: &str) -> WritePlan {
         self.with(ID, |subject| {
             let end = end_of_message(subject.history, node(subject.history, target)).unwrap();
             let path = subject.history.path_to(end).unwrap();
-            let parts = trace(
+            let parts = trace_path(
                 subject.files,
                 subject.file.clone(),
                 subject.history.clone(),
                 path,
-                Rule::Client,
+                ResumeRule::Client,
             )
             .unwrap();
-            let to = Destination { dir: subject.dir, cwd: None, title: "A fork" };
-            plan::fork(subject, &parts, to, now()).unwrap().0
+            let to = ForkDestination { dir: subject.dir, cwd: None, title: "A fork" };
+            plan::plan_fork(subject, &parts, to, now()).unwrap().0
         })
     }
 
-    fn trash(&self) -> Plan {
-        self.with(ID, |subject| plan::trash(subject).unwrap())
+    fn trash(&self) -> WritePlan {
+        self.with(ID, |subject| plan::plan_trash(subject).unwrap())
     }
 
-    fn undo(&self, op: Option<u64>) -> Result<Plan, UndoError> {
-        undo(&Journal::read(&self.state).unwrap(), op, &[self.home.claude()])
+    fn undo(&self, op: Option<u64>) -> Result<WritePlan, UndoError> {
+        plan_undo(&Journal::read(&self.state).unwrap(), op, &[self.home.claude_dir()])
     }
 
-    fn restore(&self, at: Option<u64>) -> Result<Plan, UndoError> {
-        restore(&Journal::read(&self.state).unwrap(), ID, at, &[self.home.claude()])
+    fn restore(&self, at: Option<u64>) -> Result<WritePlan, UndoError> {
+        plan_restore(&Journal::read(&self.state).unwrap(), ID, at, &[self.home.claude_dir()])
     }
 
-    fn apply(&self, plan: &Plan) -> Result<Done, ApplyError> {
-        apply(&self.state, plan, false, now())
+    fn apply(&self, plan: &WritePlan) -> Result<AppliedOperation, ApplyError> {
+        apply_plan(&self.state, plan, false, now())
     }
 }
 
@@ -154,7 +157,7 @@ fn now() -> Time {
 }
 
 fn node(history: &History, name: &str) -> NodeId {
-    history.tree.find(Name::new(name.as_bytes())).unwrap()
+    history.node_by_uuid(RecordUuid::new(name.as_bytes())).unwrap()
 }
 
 fn contents(files: &Files) -> BTreeMap<&Path, &[u8]> {
@@ -180,7 +183,7 @@ fn files_below(dir: &Path) -> Files {
 
 /// Cuts the power at every single call that changes the disk: then all is old or all is new.
 #[track_caller]
-fn check_power_cuts(scene: &Scene, plan: &Plan) {
+fn check_power_cuts(scene: &Scene, plan: &WritePlan) {
     let start = files_below(scene.home.path());
     let before = scene.files();
     let done = Journal::read(&scene.state).unwrap().operations.len();
@@ -192,10 +195,10 @@ fn check_power_cuts(scene: &Scene, plan: &Plan) {
         scene.reset(&start);
         fault::cut_after(cuts);
         let result = scene.apply(plan);
-        if fault::reset() <= cuts && result.is_ok() {
+        if fault::clear_faults() <= cuts && result.is_ok() {
             break;
         }
-        recover(&scene.state).unwrap();
+        recover_operations(&scene.state).unwrap();
         let left = scene.files();
         let journal = Journal::read(&scene.state).unwrap();
         assert!(journal.operations.iter().all(|operation| operation.end.is_some()), "cut {cuts}");
@@ -221,7 +224,9 @@ fn a_power_cut_leaves_the_old_or_the_new() {
 
 #[test]
 fn a_power_cut_while_undoing_leaves_the_old_or_the_new() {
-    for plan in [Scene::goto as fn(&Scene, &str) -> Plan, Scene::fork, |scene, _| scene.trash()] {
+    for plan in
+        [Scene::goto as fn(&Scene, &str) -> WritePlan, Scene::fork, |scene, _| scene.trash()]
+    {
         let scene = Scene::new(TWO);
         let done = plan(&scene, "e");
         scene.apply(&done).unwrap();
@@ -256,11 +261,11 @@ fn a_fork_takes_agents_outputs_and_backups_along() {
     let scene = Scene::new(TWO);
     let plan = scene.fork("e");
     scene.apply(&plan).unwrap();
-    let new = scene.home.claude().join("projects").join(PROJECT).join(&plan.session);
+    let new = scene.home.claude_dir().join("projects").join(PROJECT).join(&plan.session);
     let agent = fs::read_to_string(new.join("subagents/agent-a1b2c3.jsonl")).unwrap();
     assert_eq!(agent.matches(&format!(r#""sessionId":"{}""#, plan.session)).count(), 2);
     assert_eq!(fs::read(new.join("tool-results/big.txt")).unwrap(), b"a long output");
-    let backups = scene.home.claude().join("file-history").join(&plan.session);
+    let backups = scene.home.claude_dir().join("file-history").join(&plan.session);
     assert_eq!(fs::read(backups.join("0123456789abcdef@v1")).unwrap(), b"fn main() {}");
     // The other branch started no agent.
     let other = scene.fork("g");
@@ -278,8 +283,8 @@ fn new_files_are_for_their_owner_alone() {
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&plan.file), 0o600);
     assert_eq!(mode(&plan.file.with_extension("")), 0o700);
-    assert_eq!(mode(&scene.state.journal()), 0o600);
-    assert_eq!(mode(scene.state.dir()), 0o700);
+    assert_eq!(mode(&scene.state.journal_path()), 0o600);
+    assert_eq!(mode(scene.state.path()), 0o700);
 }
 
 #[test]
@@ -289,7 +294,7 @@ fn undo_after_the_session_went_on_is_refused() {
     let mut file = OpenOptions::new().append(true).open(scene.path()).unwrap();
     file.write_all(b"{\"type\":\"mode\"}\n").unwrap();
     let before = scene.files();
-    assert!(matches!(scene.undo(None), Err(UndoError::WentOn { op: 1, .. })));
+    assert!(matches!(scene.undo(None), Err(UndoError::ChangedSince { op: 1, .. })));
     assert_eq!(scene.files(), before);
     // The version before is kept all the same, and what is there now as well.
     let old = jsonl(TWO).into_bytes();
@@ -306,7 +311,7 @@ fn a_file_that_changed_since_is_refused() {
     let mut file = OpenOptions::new().append(true).open(scene.path()).unwrap();
     file.write_all(b"{\"type\":\"mode\"}\n").unwrap();
     let before = scene.files();
-    assert!(matches!(apply(&scene.state, &plan, true, now()), Err(ApplyError::Changed(_))));
+    assert!(matches!(apply_plan(&scene.state, &plan, true, now()), Err(ApplyError::Changed(_))));
     // One byte in place, and the length the same.
     let scene = Scene::new(TWO);
     let plan = scene.goto("e");
@@ -316,7 +321,7 @@ fn a_file_that_changed_since_is_refused() {
         String::from_utf8(bytes).unwrap().replace("other answer", "other ANSWER"),
     )
     .unwrap();
-    assert!(matches!(apply(&scene.state, &plan, true, now()), Err(ApplyError::Changed(_))));
+    assert!(matches!(apply_plan(&scene.state, &plan, true, now()), Err(ApplyError::Changed(_))));
     assert!(before.len() == scene.files().len());
     assert!(Journal::read(&scene.state).unwrap().operations.is_empty());
 }
@@ -324,7 +329,7 @@ fn a_file_that_changed_since_is_refused() {
 #[test]
 fn an_open_session_is_refused_unless_forced() {
     let scene = Scene::new(TWO);
-    let sessions = scene.home.claude().join("sessions");
+    let sessions = scene.home.claude_dir().join("sessions");
     fs::create_dir_all(&sessions).unwrap();
     let tell = |pid: u32| {
         let text = format!(r#"{{"pid":{pid},"sessionId":"{ID}"}}"#);
@@ -334,12 +339,12 @@ fn an_open_session_is_refused_unless_forced() {
     let before = scene.files();
     let pid = std::process::id();
     assert!(
-        matches!(scene.apply(&scene.goto("e")), Err(ApplyError::Open { pid: open, .. }) if open == pid)
+        matches!(scene.apply(&scene.goto("e")), Err(ApplyError::OpenInClient { pid: open, .. }) if open == pid)
     );
-    assert!(matches!(scene.apply(&scene.trash()), Err(ApplyError::Open { .. })));
+    assert!(matches!(scene.apply(&scene.trash()), Err(ApplyError::OpenInClient { .. })));
     assert_eq!(scene.files(), before);
     scene.apply(&scene.rename("titles are safe")).unwrap();
-    apply(&scene.state, &scene.goto("e"), true, now()).unwrap();
+    apply_plan(&scene.state, &scene.goto("e"), true, now()).unwrap();
     // Nobody has this number: the client is gone.
     tell(u32::MAX >> 1);
     scene.apply(&scene.goto("g")).unwrap();
@@ -353,7 +358,7 @@ fn a_link_out_of_the_directory_is_refused() {
     fs::rename(scene.path(), &outside).unwrap();
     std::os::unix::fs::symlink(&outside, scene.path()).unwrap();
     let before = fs::read(&outside).unwrap();
-    assert!(matches!(scene.apply(&scene.goto("e")), Err(ApplyError::Outside(_))));
+    assert!(matches!(scene.apply(&scene.goto("e")), Err(ApplyError::OutsideClaudeDir(_))));
     assert_eq!(fs::read(&outside).unwrap(), before);
     // A link to another place in the directory is what it points to.
     let inside = scene.path().with_file_name("elsewhere");
@@ -368,11 +373,11 @@ fn a_link_out_of_the_directory_is_refused() {
 fn a_journal_of_a_newer_ramus_is_left_alone() {
     let scene = Scene::new(TWO);
     scene.apply(&scene.rename("one")).unwrap();
-    let mut file = OpenOptions::new().append(true).open(scene.state.journal()).unwrap();
+    let mut file = OpenOptions::new().append(true).open(scene.state.journal_path()).unwrap();
     file.write_all(b"{\"v\":3,\"started\":{}}\n").unwrap();
-    let before = fs::read(scene.state.journal()).unwrap();
-    assert!(matches!(scene.apply(&scene.rename("two")), Err(ApplyError::Newer(_))));
-    assert_eq!(fs::read(scene.state.journal()).unwrap(), before);
+    let before = fs::read(scene.state.journal_path()).unwrap();
+    assert!(matches!(scene.apply(&scene.rename("two")), Err(ApplyError::NewerJournal(_))));
+    assert_eq!(fs::read(scene.state.journal_path()).unwrap(), before);
 }
 
 #[test]
@@ -391,7 +396,7 @@ fn a_writer_beside_us_loses_nothing() {
     let mut done = 0;
     while !writer.is_finished() || done == 0 {
         let plan = scene.goto(if done % 2 == 0 { "e" } else { "g" });
-        match apply(&scene.state, &plan, true, now()) {
+        match apply_plan(&scene.state, &plan, true, now()) {
             Ok(_) => done += 1,
             Err(ApplyError::Changed(_)) => {}
             Err(error) => panic!("{error}"),
@@ -481,10 +486,10 @@ proptest! {
 #[test]
 fn what_cannot_be_looked_at_is_not_left_behind() {
     let scene = Scene::new(TWO);
-    let backups = scene.home.claude().join("file-history");
+    let backups = scene.home.claude_dir().join("file-history");
     fs::rename(&backups, backups.with_extension("away")).unwrap();
     // A link to itself leads nowhere, which is not the same as nothing.
     std::os::unix::fs::symlink(&backups, &backups).unwrap();
-    let planned = scene.with(ID, plan::trash);
+    let planned = scene.with(ID, plan::plan_trash);
     assert!(planned.is_err_and(|error| error.path.starts_with(&backups)));
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-type Writer = Box<dyn FnMut()>;
+type OtherWriter = Box<dyn FnMut()>;
 
 thread_local! {
     static CALLS: Cell<u32> = const { Cell::new(0) };
@@ -14,12 +14,12 @@ thread_local! {
     static LASTS: Cell<bool> = const { Cell::new(false) };
     static OTHER: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
     static PLAIN_RENAME: Cell<bool> = const { Cell::new(false) };
-    static WRITER: RefCell<Option<(u32, Writer)>> = const { RefCell::new(None) };
+    static WRITER: RefCell<Option<(u32, OtherWriter)>> = const { RefCell::new(None) };
 }
 
 /// Lets `calls` calls succeed. After that nothing reaches the disk.
 pub(crate) fn cut_after(calls: u32) {
-    reset();
+    clear_faults();
     CUT.set(Some(calls));
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn cut_also_after(calls: u32) {
 
 /// Makes one call fail with a system error.
 pub(crate) fn fail_at(call: u32, errno: i32) {
-    reset();
+    clear_faults();
     ERROR.set(Some((call, errno)));
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn fail_from(call: u32, errno: i32) {
     LASTS.set(true);
 }
 
-/// Makes what lies below a directory another file system; lasts over `reset`.
+/// Pretends that a directory is on another file system; `reset` does not change it.
 pub(crate) fn other_file_system(dir: Option<&Path>) {
     OTHER.replace(dir.map(Path::to_owned));
 }
@@ -53,8 +53,8 @@ pub(super) fn crosses(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Lets another program write just before one call.
-pub(crate) fn write_at(call: u32, writer: Writer) {
-    reset();
+pub(crate) fn write_at(call: u32, writer: OtherWriter) {
+    clear_faults();
     WRITER.replace(Some((call, writer)));
 }
 
@@ -64,12 +64,12 @@ pub(crate) fn plain_renames_only(only: bool) {
     PLAIN_RENAME.set(only);
 }
 
-pub(super) fn rename_flags() -> io::Result<()> {
+pub(super) fn check_rename_flags() -> io::Result<()> {
     if PLAIN_RENAME.get() { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) }
 }
 
 /// Clears all faults and returns how many calls there were.
-pub(crate) fn reset() -> u32 {
+pub(crate) fn clear_faults() -> u32 {
     CUT.set(None);
     ERROR.set(None);
     LASTS.set(false);
@@ -81,7 +81,7 @@ fn power_is_off() -> io::Error {
     io::Error::other("the power is off")
 }
 
-pub(super) fn step() -> io::Result<()> {
+pub(super) fn inject_fault() -> io::Result<()> {
     let call = CALLS.get();
     CALLS.set(call + 1);
     let writer = WRITER.take();
@@ -101,8 +101,8 @@ pub(super) fn step() -> io::Result<()> {
 }
 
 /// Simulates a partial write: the last one before a power cut, or one that fails.
-pub(super) fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
-    let (part, broken) = append(bytes.len());
+pub(super) fn write_partly(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    let (part, broken) = append_partly(bytes.len());
     match broken {
         Some(broken) => file.write_all(&bytes[..part]).and(Err(broken)),
         None => Ok(()),
@@ -110,10 +110,10 @@ pub(super) fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Returns how much of a write succeeds, and the error after it.
-pub(super) fn append(len: usize) -> (usize, Option<io::Error>) {
+pub(super) fn append_partly(len: usize) -> (usize, Option<io::Error>) {
     let call = CALLS.get();
     let is_off = CUT.get().is_some_and(|cut| call >= cut);
-    match step() {
+    match inject_fault() {
         Err(error) => (if is_off { 0 } else { len / 2 }, Some(error)),
         Ok(()) if CUT.get() == Some(call + 1) => (len / 2, Some(power_is_off())),
         Ok(()) => (len, None),

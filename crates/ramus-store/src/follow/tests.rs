@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use ramus_core::session::Session;
-use testkit::Home;
+use testkit::TestHome;
 
 use super::*;
 
@@ -13,31 +13,31 @@ const TWO: &str = "-home-dev-app/22222222-0000-4000-8000-000000000000.jsonl";
 
 /// Follows a place by looking at all of it whenever a test says so.
 struct Look {
-    known: Known,
-    home: Home,
+    known: FollowedFiles,
+    home: TestHome,
 }
 
 impl Look {
-    fn new(home: Home, start: Start) -> Self {
-        Self { known: Known::new(vec![home.claude()], start), home }
+    fn new(home: TestHome, start: FollowStart) -> Self {
+        Self { known: FollowedFiles::new(vec![home.claude_dir()], start), home }
     }
 
     /// Looks at everything and writes down what changed.
     fn all(&mut self) -> Vec<String> {
-        self.settle(&Dirty::everything())
+        self.settle(&DirtyPaths::all_dirty())
     }
 
     /// Looks as if the system had told of these paths.
     fn at(&mut self, relative: &[&str]) -> Vec<String> {
-        let projects = self.home.claude().join("projects");
+        let projects = self.home.claude_dir().join("projects");
         let paths = relative.iter().map(|path| projects.join(path)).collect();
-        self.settle(&Dirty { all: false, paths })
+        self.settle(&DirtyPaths { all: false, paths })
     }
 
-    fn settle(&mut self, dirty: &Dirty) -> Vec<String> {
+    fn settle(&mut self, dirty: &DirtyPaths) -> Vec<String> {
         let mut said = Vec::new();
-        let projects = self.home.claude().join("projects");
-        let listens = self.known.settle(dirty, &mut |change| {
+        let projects = self.home.claude_dir().join("projects");
+        let listens = self.known.process_dirty(dirty, &mut |change| {
             said.push(told(&change, &projects));
             true
         });
@@ -46,7 +46,7 @@ impl Look {
     }
 
     fn append(&self, relative: &str, bytes: &[u8]) {
-        let path = self.home.claude().join("projects").join(relative);
+        let path = self.home.claude_dir().join("projects").join(relative);
         append(&path, bytes);
     }
 }
@@ -56,20 +56,22 @@ fn append(path: &Path, bytes: &[u8]) {
     file.write_all(bytes).unwrap();
 }
 
-fn told(change: &Change, projects: &Path) -> String {
+fn told(change: &FollowEvent, projects: &Path) -> String {
     let name = |file: &HistoryFile| short(&file.path, projects);
     match change {
-        Change::Found { file, at } => format!("found {} at {at}", name(file)),
-        Change::Grew { file, lines } => {
+        FollowEvent::Found { file, at } => format!("found {} at {at}", name(file)),
+        FollowEvent::Grew { file, lines } => {
             let text = String::from_utf8_lossy(&lines.bytes).replace('\n', "/");
             format!("grew {} {} {text}", name(file), lines.at)
         }
-        Change::Rewritten { file } => format!("rewritten {}", name(file)),
-        Change::Moved { from, file } => format!("moved {} {}", short(from, projects), name(file)),
-        Change::Gone { file } => format!("gone {}", name(file)),
-        Change::Ready => "ready".to_owned(),
-        Change::Polling { .. } => "polling".to_owned(),
-        Change::Problem(problem) => format!("problem {}", short(&problem.path, projects)),
+        FollowEvent::Rewritten { file } => format!("rewritten {}", name(file)),
+        FollowEvent::Moved { from, file } => {
+            format!("moved {} {}", short(from, projects), name(file))
+        }
+        FollowEvent::Gone { file } => format!("gone {}", name(file)),
+        FollowEvent::Ready => "ready".to_owned(),
+        FollowEvent::Polling { .. } => "polling".to_owned(),
+        FollowEvent::Problem(problem) => format!("problem {}", short(&problem.path, projects)),
     }
 }
 
@@ -80,10 +82,10 @@ fn short(path: &Path, projects: &Path) -> String {
 }
 
 #[test]
-fn only_complete_lines_are_told_and_each_once() {
-    let home = Home::new();
-    home.write(ONE, "a\nhal");
-    let mut look = Look::new(home, Start::End);
+fn only_complete_lines_are_reported_and_each_once() {
+    let home = TestHome::new();
+    home.write_file(ONE, "a\nhal");
+    let mut look = Look::new(home, FollowStart::End);
     assert_eq!(look.all(), ["found app/11111111.jsonl at 2"]);
     look.append(ONE, b"f");
     assert_eq!(look.all(), [""; 0]);
@@ -96,15 +98,15 @@ fn only_complete_lines_are_told_and_each_once() {
 }
 
 #[test]
-fn from_the_beginning_everything_is_told_in_pieces() {
-    let home = Home::new();
+fn existing_content_is_reported_in_pieces() {
+    let home = TestHome::new();
     let line = |letter: &str, size: usize| format!("{}\n", letter.repeat(size));
     let text = [line("a", 300_000), line("b", 100), line("c", 700_000), line("d", 10)].concat();
-    home.write(ONE, &text);
-    let mut known = Known::new(vec![home.claude()], Start::Beginning);
+    home.write_file(ONE, &text);
+    let mut known = FollowedFiles::new(vec![home.claude_dir()], FollowStart::Beginning);
     let mut joined = Vec::new();
-    known.settle(&Dirty::everything(), &mut |change| {
-        if let Change::Grew { lines, .. } = change {
+    known.process_dirty(&DirtyPaths::all_dirty(), &mut |change| {
+        if let FollowEvent::Grew { lines, .. } = change {
             assert_eq!(lines.at, joined.len() as u64);
             assert!(lines.bytes.ends_with(b"\n"));
             joined.extend(lines.bytes);
@@ -115,10 +117,10 @@ fn from_the_beginning_everything_is_told_in_pieces() {
 }
 
 #[test]
-fn truncated_and_replaced_files_are_told_anew() {
-    let home = Home::new();
-    let path = home.write(ONE, "one\ntwo\n");
-    let mut look = Look::new(home, Start::End);
+fn truncated_and_replaced_files_are_reported_again() {
+    let home = TestHome::new();
+    let path = home.write_file(ONE, "one\ntwo\n");
+    let mut look = Look::new(home, FollowStart::End);
     look.all();
     fs::write(&path, "new\n").unwrap();
     let expected = ["rewritten app/11111111.jsonl", "grew app/11111111.jsonl 0 new/"];
@@ -136,9 +138,9 @@ fn truncated_and_replaced_files_are_told_anew() {
 
 #[test]
 fn a_replacement_that_only_adds_lines_is_growth() {
-    let home = Home::new();
-    let path = home.write(ONE, "one\n");
-    let mut look = Look::new(home, Start::End);
+    let home = TestHome::new();
+    let path = home.write_file(ONE, "one\n");
+    let mut look = Look::new(home, FollowStart::End);
     look.all();
     let beside = path.with_extension("tmp");
     fs::write(&beside, "one\ntwo\n").unwrap();
@@ -148,9 +150,9 @@ fn a_replacement_that_only_adds_lines_is_growth() {
 
 #[test]
 fn a_moved_file_is_the_same_file() {
-    let home = Home::new();
-    let path = home.write(ONE, "one\n");
-    let mut look = Look::new(home, Start::End);
+    let home = TestHome::new();
+    let path = home.write_file(ONE, "one\n");
+    let mut look = Look::new(home, FollowStart::End);
     look.all();
     fs::rename(&path, path.with_file_name("22222222-0000-4000-8000-000000000000.jsonl")).unwrap();
     look.append(TWO, b"two\n");
@@ -163,9 +165,9 @@ fn a_moved_file_is_the_same_file() {
 
 #[test]
 fn a_moved_file_may_be_seen_at_its_new_place_first() {
-    let home = Home::new();
-    let path = home.write(ONE, "one\n");
-    let mut look = Look::new(home, Start::End);
+    let home = TestHome::new();
+    let path = home.write_file(ONE, "one\n");
+    let mut look = Look::new(home, FollowStart::End);
     look.all();
     let dir = path.parent().unwrap().with_file_name("new");
     fs::create_dir(&dir).unwrap();
@@ -176,10 +178,10 @@ fn a_moved_file_may_be_seen_at_its_new_place_first() {
 
 #[test]
 fn a_file_moved_over_another_one_takes_its_place() {
-    let home = Home::new();
-    let one = home.write(ONE, "one\n");
-    let two = home.write(TWO, "two\n");
-    let mut look = Look::new(home, Start::End);
+    let home = TestHome::new();
+    let one = home.write_file(ONE, "one\n");
+    let two = home.write_file(TWO, "two\n");
+    let mut look = Look::new(home, FollowStart::End);
     look.all();
     fs::rename(&one, &two).unwrap();
     let expected = ["gone app/22222222.jsonl", "moved app/11111111.jsonl app/22222222.jsonl"];
@@ -188,16 +190,16 @@ fn a_file_moved_over_another_one_takes_its_place() {
 
 #[test]
 fn a_file_copied_away_and_deleted_is_recognised_by_what_it_holds() {
-    let home = Home::new();
-    let one = home.write(ONE, "one\n");
-    let mut look = Look::new(home, Start::End);
+    let home = TestHome::new();
+    let one = home.write_file(ONE, "one\n");
+    let mut look = Look::new(home, FollowStart::End);
     look.all();
     // A copy is another file while both are there …
-    look.home.write("-home-dev-lib/11111111-0000-4000-8000-000000000000.jsonl", "one\n");
+    look.home.write_file("-home-dev-lib/11111111-0000-4000-8000-000000000000.jsonl", "one\n");
     let expected = ["found lib/11111111.jsonl at 0", "grew lib/11111111.jsonl 0 one/"];
     assert_eq!(look.all(), expected);
     // … and the same one when the first is gone before it is seen.
-    look.home.write("-home-dev-web/11111111-0000-4000-8000-000000000000.jsonl", "one\ntwo\n");
+    look.home.write_file("-home-dev-web/11111111-0000-4000-8000-000000000000.jsonl", "one\ntwo\n");
     fs::remove_file(one).unwrap();
     let expected =
         ["moved app/11111111.jsonl web/11111111.jsonl", "grew web/11111111.jsonl 4 two/"];
@@ -206,12 +208,12 @@ fn a_file_copied_away_and_deleted_is_recognised_by_what_it_holds() {
 
 #[test]
 fn a_new_file_is_not_the_old_one_because_it_got_its_number() {
-    let home = Home::new();
-    let path = home.write(ONE, "one\n");
-    let mut look = Look::new(home, Start::End);
+    let home = TestHome::new();
+    let path = home.write_file(ONE, "one\n");
+    let mut look = Look::new(home, FollowStart::End);
     look.all();
     fs::remove_file(path).unwrap();
-    look.home.write(TWO, "two\n");
+    look.home.write_file(TWO, "two\n");
     let expected = [
         "found app/22222222.jsonl at 0",
         "grew app/22222222.jsonl 0 two/",
@@ -222,11 +224,11 @@ fn a_new_file_is_not_the_old_one_because_it_got_its_number() {
 
 #[test]
 fn a_renamed_project_takes_all_its_files_along() {
-    let home = Home::new();
+    let home = TestHome::new();
     let agent = "-home-dev-app/11111111-0000-4000-8000-000000000000/subagents/agent-a1.jsonl";
-    let path = home.write(ONE, "");
-    home.write(agent, "a\n");
-    let mut look = Look::new(home, Start::End);
+    let path = home.write_file(ONE, "");
+    home.write_file(agent, "a\n");
+    let mut look = Look::new(home, FollowStart::End);
     look.all();
     let app = path.parent().unwrap();
     fs::rename(app, app.with_file_name("-home-dev-lib")).unwrap();
@@ -241,12 +243,13 @@ fn a_renamed_project_takes_all_its_files_along() {
 
 #[test]
 fn what_is_no_history_is_not_looked_at() {
-    let home = Home::new();
-    home.write(ONE, "one\n");
-    let mut look = Look::new(home, Start::End);
+    let home = TestHome::new();
+    home.write_file(ONE, "one\n");
+    let mut look = Look::new(home, FollowStart::End);
     look.all();
-    look.home.write("-home-dev-app/notes.txt", "x\n");
-    look.home.write("-home-dev-app/11111111-0000-4000-8000-000000000000/tool-results/t.jsonl", "x");
+    look.home.write_file("-home-dev-app/notes.txt", "x\n");
+    look.home
+        .write_file("-home-dev-app/11111111-0000-4000-8000-000000000000/tool-results/t.jsonl", "x");
     let said = look.at(&[
         "-home-dev-app/notes.txt",
         "-home-dev-app/11111111-0000-4000-8000-000000000000/tool-results/t.jsonl",
@@ -258,12 +261,12 @@ fn what_is_no_history_is_not_looked_at() {
 
 #[cfg(unix)]
 #[test]
-fn what_cannot_be_read_is_said_once_and_the_rest_goes_on() {
-    let home = Home::new();
-    let path = home.claude().join("projects/-home-dev-app");
+fn an_unreadable_file_is_reported_once_and_the_rest_continues() {
+    let home = TestHome::new();
+    let path = home.claude_dir().join("projects/-home-dev-app");
     fs::create_dir_all(path.join("11111111-0000-4000-8000-000000000000.jsonl")).unwrap();
-    home.write(TWO, "two\n");
-    let mut look = Look::new(home, Start::Beginning);
+    home.write_file(TWO, "two\n");
+    let mut look = Look::new(home, FollowStart::Beginning);
     let expected = [
         "problem app/11111111.jsonl",
         "found app/22222222.jsonl at 0",
@@ -275,8 +278,8 @@ fn what_cannot_be_read_is_said_once_and_the_rest_goes_on() {
 
 #[test]
 fn lines_before_an_offset_are_whole() {
-    let home = Home::new();
-    let path = home.write(ONE, "one\ntwo\nthree\nfour");
+    let home = TestHome::new();
+    let path = home.write_file(ONE, "one\ntwo\nthree\nfour");
     let before = |end, most| {
         let lines = lines_before(&path, end, most).unwrap();
         (lines.at, String::from_utf8(lines.bytes).unwrap())
@@ -292,13 +295,13 @@ fn lines_before_an_offset_are_whole() {
 }
 
 /// Where a reader is when a change reaches it.
-fn have(lines: &Lines, have: u64) -> Option<&str> {
-    lines.beyond(have).map(|bytes| std::str::from_utf8(bytes).unwrap())
+fn have(lines: &FollowedLines, have: u64) -> Option<&str> {
+    lines.bytes_after(have).map(|bytes| std::str::from_utf8(bytes).unwrap())
 }
 
 #[test]
 fn a_reader_who_is_ahead_takes_only_what_is_new_to_it() {
-    let lines = Lines { at: 10, bytes: b"abc\n".to_vec() };
+    let lines = FollowedLines { at: 10, bytes: b"abc\n".to_vec() };
     assert_eq!(have(&lines, 10), Some("abc\n"));
     assert_eq!(have(&lines, 12), Some("c\n"));
     assert_eq!(have(&lines, 99), Some(""));
@@ -313,13 +316,13 @@ proptest! {
     ) {
         let short: Vec<String> = rows.iter().enumerate().map(|(at, row)| format!("n{at} < n{row} user words {row}")).collect();
         let text = testkit::jsonl(&short.join("\n"));
-        let home = Home::new();
-        let path = home.write(ONE, "");
-        let mut known = Known::new(vec![home.claude()], Start::End);
+        let home = TestHome::new();
+        let path = home.write_file(ONE, "");
+        let mut known = FollowedFiles::new(vec![home.claude_dir()], FollowStart::End);
         let mut session = Session::default();
         let mut rest = text.as_bytes();
-        let mut look = |session: &mut Session| known.settle(&Dirty::everything(), &mut |change| {
-            if let Change::Grew { lines, .. } = change {
+        let mut look = |session: &mut Session| known.process_dirty(&DirtyPaths::all_dirty(), &mut |change| {
+            if let FollowEvent::Grew { lines, .. } = change {
                 assert_eq!(lines.at, session.facts().bytes, "because no line is lost or doubled");
                 session.push(&lines.bytes);
             }
@@ -331,7 +334,7 @@ proptest! {
             append(&path, piece);
             if *looks {
                 look(&mut session);
-                prop_assert!(session.torn().is_none());
+                prop_assert!(session.torn_line_defect().is_none());
             }
             rest = after;
             if rest.is_empty() {
@@ -346,15 +349,15 @@ proptest! {
 }
 
 /// Both ways of following, live: changes come through the channel, nobody sleeps.
-const WAYS: [How; 2] = [How::Events, How::Poll(Duration::from_millis(1))];
+const WAYS: [WatchMode; 2] = [WatchMode::Events, WatchMode::Poll(Duration::from_millis(1))];
 
 /// Long enough that only a lost change can exceed it.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Waits for the change that a test names, and returns what was told up to it.
 #[track_caller]
-fn until(changes: &Changes, home: &Home, wanted: &str) -> Vec<String> {
-    let projects = home.claude().join("projects");
+fn until(changes: &FollowEvents, home: &TestHome, wanted: &str) -> Vec<String> {
+    let projects = home.claude_dir().join("projects");
     let mut said = Vec::new();
     while said.last().is_none_or(|last| last != wanted) {
         match changes.recv_timeout(LONG) {
@@ -366,22 +369,23 @@ fn until(changes: &Changes, home: &Home, wanted: &str) -> Vec<String> {
 }
 
 #[test]
-fn everything_that_can_happen_is_told_live() {
+fn every_kind_of_change_is_reported_live() {
     for how in WAYS {
-        let home = Home::new();
-        let one = home.write(ONE, "one\n");
-        let config = FollowConfig { how, ..FollowConfig::default() };
-        let changes = follow(vec![home.claude()], &config).unwrap();
+        let home = TestHome::new();
+        let one = home.write_file(ONE, "one\n");
+        let config = FollowConfig { mode: how, ..FollowConfig::default() };
+        let changes = follow_files(vec![home.claude_dir()], &config).unwrap();
         assert_eq!(until(&changes, &home, "ready"), ["found app/11111111.jsonl at 4", "ready"]);
         append(&one, b"tw");
         append(&one, b"o\n");
         assert_eq!(until(&changes, &home, "grew app/11111111.jsonl 4 two/").len(), 1);
         // An agent's file in directories that are made for it.
         let agent = "-home-dev-app/11111111-0000-4000-8000-000000000000/subagents/agent-a1.jsonl";
-        home.write(agent, "a\n");
+        home.write_file(agent, "a\n");
         until(&changes, &home, "grew app/11111111/subagents/agent-a1.jsonl 0 a/");
         // A new project.
-        let lib = home.write("-home-dev-lib/22222222-0000-4000-8000-000000000000.jsonl", "l\n");
+        let lib =
+            home.write_file("-home-dev-lib/22222222-0000-4000-8000-000000000000.jsonl", "l\n");
         until(&changes, &home, "grew lib/22222222.jsonl 0 l/");
         append(&lib, b"m\n");
         until(&changes, &home, "grew lib/22222222.jsonl 2 m/");
@@ -399,39 +403,39 @@ fn everything_that_can_happen_is_told_live() {
 #[test]
 fn a_place_that_does_not_exist_yet_appears_by_itself() {
     for how in WAYS {
-        let home = Home::new();
-        fs::remove_dir_all(home.claude()).unwrap();
-        let config = FollowConfig { how, ..FollowConfig::default() };
-        let changes = follow(vec![home.claude()], &config).unwrap();
+        let home = TestHome::new();
+        fs::remove_dir_all(home.claude_dir()).unwrap();
+        let config = FollowConfig { mode: how, ..FollowConfig::default() };
+        let changes = follow_files(vec![home.claude_dir()], &config).unwrap();
         assert_eq!(until(&changes, &home, "ready"), ["ready"]);
-        let one = home.write(ONE, "one\n");
+        let one = home.write_file(ONE, "one\n");
         until(&changes, &home, "grew app/11111111.jsonl 0 one/");
         append(&one, b"two\n");
         until(&changes, &home, "grew app/11111111.jsonl 4 two/");
         // And again, after all of it was deleted.
-        fs::remove_dir_all(home.claude()).unwrap();
+        fs::remove_dir_all(home.claude_dir()).unwrap();
         until(&changes, &home, "gone app/11111111.jsonl");
-        home.write(TWO, "two\n");
+        home.write_file(TWO, "two\n");
         until(&changes, &home, "grew app/22222222.jsonl 0 two/");
     }
 }
 
 #[test]
-fn following_ends_when_nobody_listens() {
+fn following_ends_when_the_receiver_is_dropped() {
     for how in WAYS {
-        let home = Home::new();
+        let home = TestHome::new();
         for number in 0..200 {
-            home.write(
+            home.write_file(
                 &format!("-home-dev-app/{number:08}-0000-4000-8000-000000000000.jsonl"),
                 "x\n",
             );
         }
-        let config = FollowConfig { how, start: Start::Beginning };
+        let config = FollowConfig { mode: how, start: FollowStart::Beginning };
         // Dropping joins the thread: once while it waits to be heard, once while it waits for news.
-        let changes = follow(vec![home.claude()], &config).unwrap();
+        let changes = follow_files(vec![home.claude_dir()], &config).unwrap();
         assert!(changes.recv().is_some());
         drop(changes);
-        let changes = follow(vec![home.claude()], &config).unwrap();
+        let changes = follow_files(vec![home.claude_dir()], &config).unwrap();
         until(&changes, &home, "ready");
         drop(changes);
     }
@@ -442,11 +446,11 @@ fn writers_who_never_pause_lose_nothing() {
     const FILES: usize = 4;
     const LINES: usize = 500;
     for how in WAYS {
-        let home = Home::new();
-        let config = FollowConfig { how, start: Start::Beginning };
-        let changes = follow(vec![home.claude()], &config).unwrap();
+        let home = TestHome::new();
+        let config = FollowConfig { mode: how, start: FollowStart::Beginning };
+        let changes = follow_files(vec![home.claude_dir()], &config).unwrap();
         let paths: Vec<PathBuf> = (0..FILES)
-            .map(|file| home.write(&format!("-home-dev-app/{file:08}.jsonl"), ""))
+            .map(|file| home.write_file(&format!("-home-dev-app/{file:08}.jsonl"), ""))
             .collect();
         let writer = thread::spawn(move || {
             for line in 0..LINES {
@@ -462,12 +466,12 @@ fn writers_who_never_pause_lose_nothing() {
         let mut heard = std::collections::BTreeMap::<String, Vec<u8>>::new();
         while heard.len() < FILES || heard.values().any(|bytes| bytes.len() < expected.len()) {
             match changes.recv_timeout(LONG).expect("because lines are still missing") {
-                Change::Grew { file, lines } => {
+                FollowEvent::Grew { file, lines } => {
                     let bytes = heard.entry(file.id).or_default();
                     assert_eq!(lines.at, bytes.len() as u64);
                     bytes.extend(lines.bytes);
                 }
-                Change::Rewritten { file } => panic!("{} was only appended to", file.relative),
+                FollowEvent::Rewritten { file } => panic!("{} was only appended to", file.relative),
                 _ => {}
             }
         }
@@ -477,10 +481,10 @@ fn writers_who_never_pause_lose_nothing() {
 }
 
 #[test]
-fn a_file_moved_away_and_made_anew_is_told_once() {
-    let home = Home::new();
-    let path = home.write(ONE, "a\nb\n");
-    let mut look = Look::new(home, Start::End);
+fn a_file_moved_and_created_again_is_reported_once() {
+    let home = TestHome::new();
+    let path = home.write_file(ONE, "a\nb\n");
+    let mut look = Look::new(home, FollowStart::End);
     look.all();
     let other = path.with_file_name("22222222-0000-4000-8000-000000000000.jsonl");
     fs::rename(&path, &other).unwrap();
@@ -499,9 +503,9 @@ fn a_file_moved_away_and_made_anew_is_told_once() {
 
 #[test]
 fn so_it_is_when_the_new_file_is_seen_first() {
-    let home = Home::new();
-    let path = home.write(ONE, "a\nb\n");
-    let mut look = Look::new(home, Start::End);
+    let home = TestHome::new();
+    let path = home.write_file(ONE, "a\nb\n");
+    let mut look = Look::new(home, FollowStart::End);
     look.all();
     fs::rename(&path, path.with_file_name("22222222-0000-4000-8000-000000000000.jsonl")).unwrap();
     append(&path, b"new\n");
@@ -511,11 +515,11 @@ fn so_it_is_when_the_new_file_is_seen_first() {
 }
 
 #[test]
-fn files_that_change_places_are_told_once() {
-    let home = Home::new();
-    let one = home.write(ONE, "a\nb\n");
-    let two = home.write(TWO, "x\ny\nz\n");
-    let mut look = Look::new(home, Start::End);
+fn swapped_files_are_reported_once() {
+    let home = TestHome::new();
+    let one = home.write_file(ONE, "a\nb\n");
+    let two = home.write_file(TWO, "x\ny\nz\n");
+    let mut look = Look::new(home, FollowStart::End);
     look.all();
     let aside = one.with_file_name("aside");
     fs::rename(&one, &aside).unwrap();

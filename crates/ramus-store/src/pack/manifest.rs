@@ -1,7 +1,8 @@
-//! What a pack says about itself, and whether its names are ones that belong there.
+//! The manifest of a pack, and whether its names are allowed.
 
 use std::collections::HashSet;
 
+use ramus_core::annotation::Annotation;
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
@@ -11,7 +12,7 @@ use super::read::PackError;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     pub format: String,
-    /// Secrets and personal data were taken out.
+    /// Secrets and personal data were removed.
     #[serde(default)]
     pub redacted: bool,
     pub sessions: Vec<PackedSession>,
@@ -35,6 +36,17 @@ pub struct PackedSession {
     pub agents: u32,
     /// Its files; the session itself comes first.
     pub files: Vec<PackedFile>,
+    /// Pins, tags and notes on it and its messages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub annotations: Vec<PackedAnnotation>,
+}
+
+/// What a person put on a packed session, or on one of its messages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackedAnnotation {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    pub annotation: Annotation,
 }
 
 /// A file in a pack.
@@ -49,7 +61,7 @@ pub struct PackedFile {
     pub mode: Option<u32>,
 }
 
-/// How many files a pack may hold, and how long and how deep their names may be.
+/// Limits: number of files, and length and depth of their names.
 const MOST_FILES: usize = 200_000;
 const LONGEST_NAME: usize = 4_096;
 const DEEPEST_NAME: usize = 12;
@@ -84,26 +96,26 @@ impl Manifest {
 
     fn check(&self) -> Result<(), PackError> {
         if self.sessions.is_empty() {
-            return Err(PackError::damaged("it holds no session"));
+            return Err(PackError::damaged("it contains no session"));
         }
         if self.files().count() > MOST_FILES {
-            return Err(PackError::refused("it holds too many files"));
+            return Err(PackError::refused("it contains too many files"));
         }
         let (mut names, mut ids) = (HashSet::new(), HashSet::new());
         for session in &self.sessions {
             if !is_plain_name(&session.id) || !ids.insert(&session.id) {
-                return Err(PackError::refused(format!("{:?} is no session id", session.id)));
+                return Err(PackError::refused(format!("{:?} is not a session id", session.id)));
             }
             session.project()?;
             for file in &session.files {
                 if !session.owns(&file.name) {
                     return Err(PackError::refused(format!(
-                        "{:?} is no file of session {}",
+                        "{:?} is not a file of session {}",
                         file.name, session.id
                     )));
                 }
                 if !names.insert(&file.name) {
-                    return Err(PackError::refused(format!("{:?} is there twice", file.name)));
+                    return Err(PackError::refused(format!("{:?} appears twice", file.name)));
                 }
             }
         }
@@ -123,7 +135,7 @@ impl PackedSession {
                 Ok(project)
             }
             _ => Err(PackError::refused(format!(
-                "{name:?} is not where session {} belongs",
+                "{name:?} is not in the right place for session {}",
                 self.id
             ))),
         }
@@ -148,14 +160,14 @@ impl PackedSession {
     }
 }
 
-/// Whether a name is that of an agent beside the sessions, as old clients wrote them.
+/// Whether a name is that of an agent next to the sessions, as old clients stored them.
 pub(crate) fn is_flat_agent(name: &str) -> bool {
     let ending = name.strip_suffix(".jsonl").or_else(|| name.strip_suffix(".meta.json"));
     ending.is_some_and(|stem| stem.starts_with("agent-"))
 }
 
 /// Whether a name is one part of a path on every system, and leads nowhere else.
-pub(crate) fn is_plain_name(name: &str) -> bool {
+pub fn is_plain_name(name: &str) -> bool {
     let is_odd = |char: char| char.is_control() || matches!(char, '/' | '\\' | ':');
     !matches!(name, "" | "." | "..") && name.len() <= 255 && !name.contains(is_odd)
 }

@@ -15,20 +15,21 @@ use tempfile::{TempDir, TempPath};
 use super::manifest::{Manifest, PackedFile};
 use super::{FORMAT, MANIFEST};
 use crate::error::PathError;
-use crate::live::is_alive;
-use crate::regular;
+use crate::private_access::make_new_files_private;
+use crate::regular_file;
+use crate::session_in_use::is_process_alive;
 
 /// Why a pack is not read.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
-    #[error("{} is not a pack of ramus", .0.display())]
+    #[error("{} is not a ramus pack", .0.display())]
     NoPack(PathBuf),
-    #[error("the pack has the format {0:?}; this ramus reads {FORMAT:?}")]
+    #[error("unknown pack format {0:?}; this ramus reads {FORMAT:?}")]
     OtherFormat(String),
     /// It is not what was written once.
     #[error("the pack is damaged: {0}")]
     Damaged(String),
-    /// It holds something that no pack holds.
+    /// It contains something that is not allowed in a pack.
     #[error("the pack is refused: {0}")]
     Refused(String),
     #[error(transparent)]
@@ -45,7 +46,7 @@ impl PackError {
     }
 }
 
-/// A pack whose files were checked and lie in a directory that is laid out like a Claude directory.
+/// A verified pack, unpacked into a directory with the layout of a Claude directory.
 #[derive(Debug)]
 pub struct OpenPack {
     pub manifest: Manifest,
@@ -63,13 +64,14 @@ const TRAP_RATIO: u64 = 1_000;
 const WINDOW: u32 = 27;
 /// How long the name of an entry may be.
 const NAME_LIMIT: u64 = 8 * 1024;
-/// How much of nothing may stand at the end of an archive.
+/// The maximum padding at the end of an archive.
 const PADDING: u64 = 1024 * 1024;
 
 /// Whether a file begins as a pack does.
 pub fn is_pack(path: &Path) -> bool {
     let mut magic = [0; 4];
-    regular::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == MAGIC
+    regular_file::open_for_reading(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
+        && magic == MAGIC
 }
 
 /// Keeps a pack that comes as a stream in a private file, which goes with the value that names it.
@@ -80,10 +82,10 @@ pub fn keep_stream(stream: &mut dyn Read) -> Result<TempPath, PackError> {
         io::copy(stream, kept.as_file_mut())?;
         Ok(kept.into_temp_path())
     };
-    keep().map_err(|source| PathError::writing(&temporary, source).into())
+    keep().map_err(|source| PathError::on_write(&temporary, source).into())
 }
 
-/// Reads what a pack says it holds, and nothing else of it.
+/// Reads only the manifest of a pack.
 pub fn read_manifest(path: &Path) -> Result<Manifest, PackError> {
     let mut archive = Archive::new(decompressed(path)?);
     manifest_of(path, &mut Entries::new(&mut archive)?)
@@ -109,7 +111,7 @@ impl OpenPack {
         let total = manifest.total_bytes();
         if total > TRAP_BYTES && total / TRAP_RATIO > packed {
             return Err(PackError::refused(format!(
-                "{packed} bytes would become {total}, which no session does"
+                "{packed} bytes would expand to {total}, which is not plausible"
             )));
         }
         let dir = private_dir(temporary)?;
@@ -141,7 +143,7 @@ fn decompressed(path: &Path) -> Result<Unpacked, PackError> {
         return Err(PackError::NoPack(path.to_owned()));
     }
     let error = |source| PathError::new(path, source);
-    let file = regular::open(path).map_err(error)?;
+    let file = regular_file::open_for_reading(path).map_err(error)?;
     let mut decoder = zstd::Decoder::new(file).map_err(error)?;
     decoder.window_log_max(WINDOW).map_err(error)?;
     Ok(decoder)
@@ -204,7 +206,10 @@ impl<'a> Entries<'a> {
             entry = next.ok_or_else(|| PackError::damaged("it ends too early"))?;
         }
         let name = long.unwrap_or_else(|| entry.path_bytes().into_owned());
-        let name = String::from_utf8_lossy(&name).into_owned();
+        let name = String::from_utf8(name).map_err(|error| {
+            let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
+            PackError::refused(format!("the name {shown:?} is not text"))
+        })?;
         match entry.header().entry_type() {
             EntryType::Regular => Ok(Some((name, entry))),
             kind => Err(PackError::refused(format!("{name:?} is {}", kind_words(kind)))),
@@ -225,12 +230,12 @@ fn kind_words(kind: EntryType) -> &'static str {
     }
 }
 
-/// Writes an entry to a new file and compares it with what the manifest says.
+/// Writes an entry to a new file and compares it with the manifest.
 fn extract_file(entry: &mut Entry<'_>, file: &PackedFile, path: &Path) -> Result<(), PackError> {
-    let writing = |source| PackError::Disk(PathError::writing(path, source));
+    let writing = |source| PackError::Disk(PathError::on_write(path, source));
     if entry.size() != file.bytes {
         return Err(PackError::damaged(format!(
-            "{:?} has another size than its manifest says",
+            "the size of {:?} differs from the manifest",
             file.name
         )));
     }
@@ -239,9 +244,7 @@ fn extract_file(entry: &mut Entry<'_>, file: &PackedFile, path: &Path) -> Result
     }
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut out = options.open(path).map_err(writing)?;
+    let mut out = make_new_files_private(&mut options).open(path).map_err(writing)?;
     let mut hasher = Sha256::new();
     let mut piece = vec![0; 256 * 1024];
     let mut left = file.bytes;
@@ -259,7 +262,7 @@ fn extract_file(entry: &mut Entry<'_>, file: &PackedFile, path: &Path) -> Result
     }
     if hex(&hasher.finalize()) != file.sha256 {
         return Err(PackError::damaged(format!(
-            "{:?} has another hash than its manifest says",
+            "the hash of {:?} differs from the manifest",
             file.name
         )));
     }
@@ -278,26 +281,27 @@ fn ends(mut rest: Unpacked) -> Result<(), PackError> {
     { limited }.read_to_end(&mut padding).map_err(|error| unreadable(&error))?;
     match padding.len() as u64 <= PADDING && padding.iter().all(|byte| *byte == 0) {
         true => Ok(()),
-        false => Err(PackError::refused("something follows its last file")),
+        false => Err(PackError::refused("there is data after the last file")),
     }
 }
 
 /// How the name of a directory for an open pack begins; the process that reads it follows.
 const PRIVATE: &str = "ramus-pack-";
 
-/// Makes a directory for its owner alone, and removes those that a killed process left.
+/// Makes a private directory, and removes those that killed processes left.
 fn private_dir(temporary: &Path) -> Result<TempDir, PackError> {
     for left in fs::read_dir(temporary).into_iter().flatten().flatten() {
         let name = left.file_name();
         let rest = name.to_str().and_then(|name| name.strip_prefix(PRIVATE));
         let pid = rest.and_then(|rest| rest.split('-').next()?.parse().ok());
-        if pid.is_some_and(|pid| !is_alive(pid)) && left.file_type().is_ok_and(|kind| kind.is_dir())
+        if pid.is_some_and(|pid| !is_process_alive(pid))
+            && left.file_type().is_ok_and(|kind| kind.is_dir())
         {
-            // It may be somebody else's, and then stays.
+            // It may belong to another process; then leave it.
             let _ = fs::remove_dir_all(left.path());
         }
     }
     let prefix = format!("{PRIVATE}{}-", std::process::id());
     let made = tempfile::Builder::new().prefix(&prefix).tempdir_in(temporary);
-    made.map_err(|source| PathError::writing(temporary, source).into())
+    made.map_err(|source| PathError::on_write(temporary, source).into())
 }

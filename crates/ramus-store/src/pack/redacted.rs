@@ -1,8 +1,8 @@
-//! The content of a file for a pack, with secrets and personal data taken out where that was asked for.
+//! The content of a file for a pack, with secrets and personal data removed if requested.
 
 use std::borrow::Cow;
 
-use ramus_core::redact::{Found, redact, redact_text};
+use ramus_core::redact::{RedactionCounts, redact_line, redact_text};
 
 use super::source::PackSource;
 use crate::error::PathError;
@@ -28,29 +28,29 @@ fn kind_of(name: &str) -> Kind {
 
 /// Hands a file over piece by piece without what is secret in it; `found` counts that.
 ///
-/// Returns `false` if the file is not text: nobody can tell what is secret in it, so it must be left out.
+/// Returns `false` if the file is not text: secrets in it cannot be found, so it must be left out.
 pub(super) fn read_redacted<E: From<PathError>>(
     source: &PackSource,
-    found: &mut Found,
+    found: &mut RedactionCounts,
     each: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<bool, E> {
     let kind = kind_of(&source.name);
     let mut rest: Vec<u8> = Vec::new();
-    source.content.read::<E>(&mut |bytes| {
+    source.content.for_each_piece::<E>(&mut |bytes| {
         rest.extend_from_slice(bytes);
         if kind != Kind::Lines {
             return Ok(());
         }
         let mut done = 0;
         while let Some(end) = memchr::memchr(b'\n', &rest[done..]) {
-            each(&redact(Cow::Borrowed(&rest[done..=done + end]), found))?;
+            each(&redact_line(Cow::Borrowed(&rest[done..=done + end]), found))?;
             done += end + 1;
         }
         rest.drain(..done);
         Ok(())
     })?;
     match kind {
-        Kind::Lines | Kind::Object => each(&redact(Cow::Borrowed(&rest), found))?,
+        Kind::Lines | Kind::Object => each(&redact_line(Cow::Borrowed(&rest), found))?,
         Kind::Text => match std::str::from_utf8(&rest) {
             Ok(text) => each(redact_text(text, found).as_bytes())?,
             Err(_) => return Ok(false),

@@ -7,12 +7,13 @@ use std::path::Path;
 use memchr::memmem::Finder;
 
 use super::manifest::is_plain_name;
-use crate::agents::agents_of;
+use crate::agents::read_agents;
+use crate::claude_dir::{FileRole, file_history_dir};
 use crate::disk::is_missing;
 use crate::error::PathError;
 use crate::file_history::backup_dirs;
-use crate::place::{FileRole, file_history};
-use crate::plan::{Content, Step, Subject};
+use crate::file_mode::file_mode;
+use crate::plan::{NewContent, PlanStep, SessionContext};
 use crate::stamp::Stamp;
 
 /// A file that goes into a pack.
@@ -20,7 +21,7 @@ use crate::stamp::Stamp;
 pub struct PackSource {
     /// Its path from the Claude directory on.
     pub name: String,
-    pub content: Content,
+    pub content: NewContent,
     /// The permissions of a file that was backed up.
     pub mode: Option<u32>,
 }
@@ -31,7 +32,10 @@ const DEEPEST: u32 = 8;
 /// Lists everything that belongs to a session, the session itself first and the rest by name.
 ///
 /// `project` is the name of the project in the pack.
-pub fn session_sources(subject: Subject<'_>, project: &str) -> Result<Vec<PackSource>, PathError> {
+pub fn session_sources(
+    subject: SessionContext<'_>,
+    project: &str,
+) -> Result<Vec<PackSource>, PathError> {
     let id = &subject.file.id;
     let in_project = |name: &str| format!("projects/{project}/{name}");
     let own = PackSource {
@@ -41,7 +45,7 @@ pub fn session_sources(subject: Subject<'_>, project: &str) -> Result<Vec<PackSo
     };
     let mut rest = BTreeMap::new();
     add_dir(&subject.dir.join(id), &in_project(id), 0, &mut rest)?;
-    let (agents, problems) = agents_of(subject.files, id);
+    let (agents, problems) = read_agents(subject.files, id);
     if let Some(problem) = problems.into_iter().next() {
         return Err(problem);
     }
@@ -57,7 +61,7 @@ pub fn session_sources(subject: Subject<'_>, project: &str) -> Result<Vec<PackSo
 
 /// Lists what a planned new session is made of; of spilled outputs and backups only those that it names.
 pub fn planned_sources(
-    steps: &[Step],
+    steps: &[PlanStep],
     file: &Path,
     root: Option<&Path>,
 ) -> Result<Vec<PackSource>, PathError> {
@@ -68,7 +72,7 @@ pub fn planned_sources(
     let (mut own, mut rest, mut links) = (Vec::new(), BTreeMap::new(), Vec::new());
     for step in steps {
         match step {
-            Step::Make { file: made, content } => {
+            PlanStep::CreateFile { file: made, content } => {
                 let source = PackSource { name: name(made), content: content.clone(), mode: None };
                 if made == file {
                     own.push(source);
@@ -76,13 +80,13 @@ pub fn planned_sources(
                     rest.insert(source.name.clone(), source);
                 }
             }
-            Step::Link { from, to } => links.push((from, to)),
+            PlanStep::HardLink { from, to } => links.push((from, to)),
             _ => {}
         }
     }
     let mut named = NamedFiles::default();
     for source in own.iter().chain(rest.values()) {
-        source.content.read::<PathError>(&mut |bytes| {
+        source.content.for_each_piece::<PathError>(&mut |bytes| {
             named.add(bytes);
             Ok(())
         })?;
@@ -126,12 +130,12 @@ impl NamedFiles {
 
 /// Adds the client's file backups: the session's own, and those of earlier copies that it names.
 fn add_backups(
-    subject: Subject<'_>,
+    subject: SessionContext<'_>,
     sources: &mut BTreeMap<String, PackSource>,
 ) -> Result<(), PathError> {
     let Some(root) = subject.root else { return Ok(()) };
     let id = &subject.file.id;
-    let own = file_history(root, id);
+    let own = file_history_dir(root, id);
     let mut named = None;
     let facts = subject.history.session.facts();
     for dir in backup_dirs(&[root.to_owned()], subject.file, facts) {
@@ -159,7 +163,7 @@ fn add_backups(
 fn named_by(path: &Path) -> Result<NamedFiles, PathError> {
     let mut named = NamedFiles::default();
     let mut rest = Vec::new();
-    Content::Copy(path.to_owned()).read::<PathError>(&mut |bytes| {
+    NewContent::Copy(path.to_owned()).for_each_piece::<PathError>(&mut |bytes| {
         rest.extend_from_slice(bytes);
         let end = memchr::memrchr(b'\n', &rest).map_or(0, |at| at + 1);
         named.add(&rest[..end]);
@@ -170,7 +174,7 @@ fn named_by(path: &Path) -> Result<NamedFiles, PathError> {
     Ok(named)
 }
 
-/// Adds the regular files below a directory; what is a link or a device is nobody's history.
+/// Adds the regular files below a directory; links and devices are not part of a history.
 fn add_dir(
     dir: &Path,
     prefix: &str,
@@ -201,7 +205,7 @@ fn add_file(
 ) -> Result<(), PathError> {
     let Ok(meta) = path.symlink_metadata() else { return Ok(()) };
     if meta.is_file() {
-        let mode = if is_backup { mode(&meta) } else { None };
+        let mode = file_mode(&meta).filter(|_| is_backup).map(|mode| mode & 0o777);
         let source = PackSource { name: name.clone(), content: unchanging(path)?, mode };
         sources.insert(name, source);
     }
@@ -209,9 +213,9 @@ fn add_file(
 }
 
 /// Returns a file as it is now; a session may be written to while it is packed.
-fn unchanging(path: &Path) -> Result<Content, PathError> {
-    let stamp = Stamp::at(path).map_err(|source| PathError::new(path, source))?;
-    Ok(Content::Beginning { path: path.to_owned(), stamp })
+fn unchanging(path: &Path) -> Result<NewContent, PathError> {
+    let stamp = Stamp::of_file(path).map_err(|source| PathError::new(path, source))?;
+    Ok(NewContent::Beginning { path: path.to_owned(), stamp })
 }
 
 fn regular_files(dir: &Path) -> Result<Vec<(String, std::path::PathBuf)>, PathError> {
@@ -220,7 +224,7 @@ fn regular_files(dir: &Path) -> Result<Vec<(String, std::path::PathBuf)>, PathEr
     Ok(files)
 }
 
-/// Lists what a directory holds under names that a pack can have.
+/// Lists the entries of a directory whose names a pack can contain.
 fn entries(dir: &Path) -> Result<Vec<(String, std::path::PathBuf)>, PathError> {
     let error = |source| PathError::new(dir, source);
     let mut found = Vec::new();
@@ -231,15 +235,4 @@ fn entries(dir: &Path) -> Result<Vec<(String, std::path::PathBuf)>, PathError> {
         }
     }
     Ok(found)
-}
-
-#[cfg(unix)]
-fn mode(meta: &fs::Metadata) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(meta.permissions().mode() & 0o777)
-}
-
-#[cfg(not(unix))]
-fn mode(_: &fs::Metadata) -> Option<u32> {
-    None
 }

@@ -1,4 +1,4 @@
-//! Packs that nobody made with ramus.
+//! Packs that ramus did not make.
 
 use std::fs;
 use std::io::Write;
@@ -35,6 +35,7 @@ fn manifest(files: Vec<PackedFile>) -> Manifest {
         conversations: 0,
         agents: 0,
         files,
+        annotations: Vec::new(),
     };
     Manifest { format: FORMAT.to_owned(), redacted: false, sessions: vec![session] }
 }
@@ -71,7 +72,7 @@ fn read(manifest: &Manifest, entries: &[Raw<'_>]) -> Result<(), PackError> {
 }
 
 fn read_bytes(bytes: &[u8]) -> Result<(), PackError> {
-    let home = testkit::Home::new();
+    let home = testkit::TestHome::new();
     let (path, temporary) = (home.path().join("pack"), home.path().join("tmp"));
     fs::write(&path, bytes).unwrap();
     fs::create_dir(&temporary).unwrap();
@@ -173,8 +174,8 @@ fn a_name_that_is_there_twice_is_refused() {
 #[test]
 fn sizes_and_hashes_are_compared() {
     let listed = manifest(vec![file(FILE, b"{}\n")]);
-    is_refused(read(&listed, &[(FILE, REGULAR, b"{}\n{}\n")]), "another size");
-    is_refused(read(&listed, &[(FILE, REGULAR, b"[]\n")]), "another hash");
+    is_refused(read(&listed, &[(FILE, REGULAR, b"{}\n{}\n")]), "differs from the manifest");
+    is_refused(read(&listed, &[(FILE, REGULAR, b"[]\n")]), "the hash of");
     is_refused(read(&listed, &[]), "missing");
     let other = Manifest { format: "ramus.pack/9".to_owned(), ..listed };
     is_refused(read(&other, &[(FILE, REGULAR, b"{}\n")]), "ramus.pack/9");
@@ -187,7 +188,7 @@ fn what_would_fill_the_disk_is_refused_before_it_does() {
     is_refused(read(&manifest(vec![large.clone(), large]), &[]), "twice");
     let mut huge = file(FILE, b"");
     huge.bytes = 1 << 40;
-    is_refused(read(&manifest(vec![huge]), &[]), "no session does");
+    is_refused(read(&manifest(vec![huge]), &[]), "not plausible");
     // A manifest without an end, and a name without one.
     for (name, kind) in [(MANIFEST, REGULAR), ("././@LongLink", EntryType::GNULongName)] {
         let tar = header(name, kind, 1 << 36);
@@ -207,14 +208,124 @@ fn an_archive_with_a_changed_byte_is_refused_or_read_as_it_was() {
     }
 }
 
+/// A pack of one file, uncompressed.
+fn small_tar() -> Vec<u8> {
+    let listed = serde_json::to_vec(&manifest(vec![file(FILE, b"{}\n")])).unwrap();
+    archive(&[(MANIFEST, REGULAR, &listed), (FILE, REGULAR, b"{}\n")])
+}
+
+#[test]
+fn a_pack_that_was_cut_off_anywhere_is_refused() {
+    let packed = zstd::encode_all(&*small_tar(), 1).unwrap();
+    read_bytes(&packed).unwrap();
+    for end in 0..packed.len() {
+        let error = read_bytes(&packed[..end]).unwrap_err().to_string();
+        assert!(
+            error.contains("too early") || error.contains("not a ramus pack"),
+            "{end}: {error}"
+        );
+    }
+    let tar = small_tar();
+    // Without the blocks of nothing at its end an archive is whole, too.
+    for end in (0..tar.len() - 1024).step_by(97) {
+        read_bytes(&zstd::encode_all(&tar[..end], 1).unwrap()).unwrap_err();
+    }
+}
+
+#[test]
+fn nothing_may_follow_a_pack() {
+    let packed = zstd::encode_all(&*small_tar(), 1).unwrap();
+    for rest in [&b"x"[..], b"more bytes than a header has", &[0; 600]] {
+        is_refused(read_bytes(&[&packed, rest].concat()), "damaged");
+    }
+    let second = zstd::encode_all(&b"hidden"[..], 1).unwrap();
+    is_refused(read_bytes(&[&packed[..], &second].concat()), "after the last file");
+    let endless = zstd::encode_all(&*vec![0; 3 * 1024 * 1024], 1).unwrap();
+    is_refused(read_bytes(&[&packed[..], &endless].concat()), "after the last file");
+}
+
+#[test]
+fn a_pack_that_asks_for_much_memory_is_refused() {
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.window_log(30).unwrap();
+    encoder.write_all(&small_tar()).unwrap();
+    is_refused(read_bytes(&encoder.finish().unwrap()), "too much memory");
+}
+
+#[test]
+fn names_that_are_no_text_are_refused() {
+    let listed = serde_json::to_vec(&manifest(vec![
+        file(FILE, b""),
+        file("projects/-p/agent-\u{fffd}.jsonl", b""),
+    ]));
+    let mut tar = archive(&[(MANIFEST, REGULAR, &listed.unwrap()), (FILE, REGULAR, b"")]);
+    tar.truncate(tar.len() - 1024);
+    let mut raw = header("projects/-p/agent-", REGULAR, 0);
+    raw.as_old_mut().name[18] = 0xff;
+    raw.as_old_mut().name[19..25].copy_from_slice(b".jsonl");
+    raw.set_cksum();
+    tar.extend_from_slice(raw.as_bytes());
+    tar.resize(tar.len() + 1024, 0);
+    is_refused(read_bytes(&zstd::encode_all(&*tar, 1).unwrap()), "is not text");
+}
+
+#[test]
+fn sizes_that_no_file_has_are_refused_before_they_are_read() {
+    let listed = serde_json::to_vec(&manifest(vec![file(FILE, b"")])).unwrap();
+    for (kind, size) in [
+        (REGULAR, u64::MAX),
+        (REGULAR, 1 << 62),
+        (EntryType::XHeader, 1 << 40),
+        (EntryType::XGlobalHeader, u64::MAX),
+        (EntryType::GNUSparse, 1 << 50),
+        (EntryType::GNULongName, 1 << 50),
+    ] {
+        let mut tar = archive(&[(MANIFEST, REGULAR, &listed)]);
+        tar.truncate(tar.len() - 1024);
+        tar.extend_from_slice(header(FILE, kind, size).as_bytes());
+        read_bytes(&zstd::encode_all(&*tar, 1).unwrap()).unwrap_err();
+    }
+    // A sparse file says that it is larger than what is stored of it.
+    let mut sparse = header(FILE, EntryType::GNUSparse, 512);
+    sparse.as_gnu_mut().unwrap().set_real_size(1 << 50);
+    sparse.set_cksum();
+    let mut tar = archive(&[(MANIFEST, REGULAR, &listed)]);
+    tar.truncate(tar.len() - 1024);
+    tar.extend_from_slice(sparse.as_bytes());
+    tar.resize(tar.len() + 1536, 0);
+    is_refused(read_bytes(&zstd::encode_all(&*tar, 1).unwrap()), "not a regular file");
+}
+
+#[test]
+fn a_manifest_that_lies_is_refused() {
+    let good = serde_json::to_value(manifest(vec![file(FILE, b"{}\n")])).unwrap();
+    let refused = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut lie = good.clone();
+        change(&mut lie);
+        let listed = serde_json::to_vec(&lie).unwrap();
+        let tar = archive(&[(MANIFEST, REGULAR, &listed), (FILE, REGULAR, b"{}\n")]);
+        read_bytes(&zstd::encode_all(&*tar, 1).unwrap()).unwrap_err();
+    };
+    refused(&|lie| lie["sessions"][0]["files"][0]["bytes"] = 4.into());
+    refused(&|lie| lie["sessions"][0]["files"][0]["bytes"] = (-1).into());
+    refused(&|lie| lie["sessions"][0]["files"][0]["sha256"] = "".into());
+    refused(&|lie| lie["sessions"][0]["files"][0]["sha256"] = "0".repeat(64).into());
+    refused(&|lie| lie["sessions"][0]["id"] = "22222222-0000-4000-8000-000000000002".into());
+    refused(&|lie| lie["sessions"] = serde_json::json!({}));
+    refused(&|lie| lie["format"] = serde_json::Value::Null);
+    let nested = "[".repeat(200_000);
+    let tar = archive(&[(MANIFEST, REGULAR, nested.as_bytes())]);
+    read_bytes(&zstd::encode_all(&*tar, 1).unwrap()).unwrap_err();
+}
+
 #[test]
 fn long_names_are_written_and_read() {
-    let home = testkit::Home::new();
+    let home = testkit::TestHome::new();
     let name = format!("projects/-p/{ID}/tool-results/{}.txt", "x".repeat(200));
-    let lines = home.write(&format!("-p/{ID}.jsonl"), testkit::jsonl("a user hello"));
+    let lines = home.write_file(&format!("-p/{ID}.jsonl"), testkit::jsonl("a user hello"));
     let source = |name: &str, path: &Path| super::PackSource {
         name: name.to_owned(),
-        content: crate::plan::Content::Copy(path.to_owned()),
+        content: crate::plan::NewContent::Copy(path.to_owned()),
         mode: None,
     };
     let mut plan = super::PackPlan::new(super::PackOptions::default());
@@ -228,11 +339,11 @@ fn long_names_are_written_and_read() {
 
 #[test]
 fn a_file_that_changes_while_it_is_packed_is_noticed() {
-    let home = testkit::Home::new();
-    let path = home.write(&format!("-p/{ID}.jsonl"), "one\n");
+    let home = testkit::TestHome::new();
+    let path = home.write_file(&format!("-p/{ID}.jsonl"), "one\n");
     let source = super::PackSource {
         name: FILE.to_owned(),
-        content: crate::plan::Content::Copy(path.clone()),
+        content: crate::plan::NewContent::Copy(path.clone()),
         mode: None,
     };
     let mut plan = super::PackPlan::new(super::PackOptions::default());
@@ -247,7 +358,7 @@ fn a_file_that_changes_while_it_is_packed_is_noticed() {
 
 #[test]
 fn what_a_killed_process_left_is_removed() {
-    let home = testkit::Home::new();
+    let home = testkit::TestHome::new();
     let (path, temporary) = (home.path().join("pack"), home.path().join("tmp"));
     let left = temporary.join("ramus-pack-4294967295-x");
     let ours = temporary.join(format!("ramus-pack-{}-x", std::process::id()));

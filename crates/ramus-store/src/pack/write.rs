@@ -1,9 +1,9 @@
-//! Writing a pack: everything is read once to list it, and a second time to write it.
+//! Writes a pack: reads everything once to list it, and a second time to write it.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use ramus_core::redact::Found;
+use ramus_core::redact::RedactionCounts;
 use sha2::{Digest, Sha256};
 
 use super::manifest::{Manifest, PackedFile, PackedSession};
@@ -20,7 +20,7 @@ pub struct PackOptions {
     pub redact: bool,
 }
 
-/// A pack that can be written: what it will hold, byte for byte.
+/// A pack ready to be written: its exact content.
 #[derive(Debug)]
 pub struct PackPlan {
     pub manifest: Manifest,
@@ -28,8 +28,8 @@ pub struct PackPlan {
     sources: Vec<PackSource>,
     options: PackOptions,
     /// What was taken out, by rule.
-    pub redactions: Found,
-    /// Files that are no text and were left out, because nobody can tell what is secret in them.
+    pub redactions: RedactionCounts,
+    /// Binary files that were left out, because secrets in them cannot be found.
     pub left_out: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl PackPlan {
         let manifest =
             Manifest { format: FORMAT.to_owned(), redacted: options.redact, sessions: Vec::new() };
         let (sources, left_out) = (Vec::new(), Vec::new());
-        Self { manifest, sources, options, redactions: Found::new(), left_out }
+        Self { manifest, sources, options, redactions: RedactionCounts::new(), left_out }
     }
 
     /// Adds a session with its files, which are read for that; `session.files` is filled in.
@@ -91,13 +91,13 @@ impl PackPlan {
     ) -> Result<bool, PackWriteError> {
         match self.options.redact {
             true => read_redacted(source, &mut self.redactions, each),
-            false => source.content.read(each).map(|()| true),
+            false => source.content.for_each_piece(each).map(|()| true),
         }
     }
 
-    /// Writes the pack to a file of its owner alone, beside its place first; returns its size.
+    /// Writes the pack to a private temporary file and renames it. Returns its size.
     pub fn write_file(&self, path: &Path) -> Result<u64, PackWriteError> {
-        let failed = |source| PackWriteError::Disk(PathError::writing(path, source));
+        let failed = |source| PackWriteError::Disk(PathError::on_write(path, source));
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
         let beside =
             tempfile::Builder::new().prefix(".ramus-").tempfile_in(dir.unwrap_or(Path::new(".")));
@@ -143,8 +143,8 @@ impl PackPlan {
             Ok(out.write_all(piece)?)
         };
         match self.options.redact {
-            true => drop(read_redacted(source, &mut Found::new(), &mut each)?),
-            false => source.content.read::<PackWriteError>(&mut each)?,
+            true => drop(read_redacted(source, &mut RedactionCounts::new(), &mut each)?),
+            false => source.content.for_each_piece::<PackWriteError>(&mut each)?,
         }
         if left > 0 || hex(&hasher.finalize()) != file.sha256 {
             return Err(changed());

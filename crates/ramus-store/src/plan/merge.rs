@@ -1,96 +1,101 @@
 //! Plans a new session from several conversations, with their agents and backups (R27).
 
+use std::cell::LazyCell;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use ramus_core::edit::{self, Merge, MergeBrief, Merged, NewLine, Sources, Strategy, Writer};
-use ramus_core::name::{Key, short_id};
+use ramus_core::edit::{
+    self, EditContext, MergeBrief, MergeOptions, MergeSources, MergeStrategy, NewLine, PlannedMerge,
+};
+use ramus_core::ids::IdHash;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::fork::{agents, bodies, links, origin, session_of, sources};
-use super::{Content, Plan, PlanError, Step, Subject, What, new_id, short};
+use super::fork::{
+    plan_agent_copies, plan_links, read_origin, record_body_reader, session_id_of, stamp_sources,
+};
+use super::{NewContent, OperationKind, PlanError, PlanStep, SessionContext, WritePlan, new_id};
 use crate::error::PathError;
-use crate::trace::Part;
+use crate::trace::LinkedPathPart;
 
 /// One of the conversations that are merged.
 #[derive(Clone, Copy, Debug)]
-pub struct Conversation<'a> {
-    pub subject: Subject<'a>,
+pub struct MergeInput<'a> {
+    pub subject: SessionContext<'a>,
     /// Its path, the oldest part first.
-    pub parts: &'a [Part],
+    pub parts: &'a [LinkedPathPart],
 }
 
 /// Plans a new session from several conversations, in a project's directory.
-pub fn merge(
-    conversations: &[Conversation<'_>],
-    request: &Merge<'_>,
+pub fn plan_merge(
+    conversations: &[MergeInput<'_>],
+    request: &MergeOptions<'_>,
     dir: &Path,
     now: Time,
-) -> Result<(Plan, Merged), PlanError> {
-    let parts: Vec<&Part> = conversations.iter().flat_map(|one| one.parts).collect();
-    let sessions: Vec<String> = parts.iter().map(|part| session_of(part)).collect();
-    let backups = Backups::new(conversations);
-    let mut sources_of = merge_sources(conversations, &sessions)?;
+) -> Result<(WritePlan, PlannedMerge), PlanError> {
+    let parts: Vec<&LinkedPathPart> = conversations.iter().flat_map(|one| one.parts).collect();
+    let sessions: Vec<String> = parts.iter().map(|part| session_id_of(part)).collect();
+    let backups = BackupRenames::new(conversations);
+    let mut sources_of = collect_merge_sources(conversations, &sessions)?;
     for (origin, session) in sources_of.origins.iter_mut().zip(&sessions) {
-        origin.backups = backups.renamed(session);
+        origin.backups = backups.renames_of(session);
     }
     let id = new_id();
     let mut next = new_id;
-    let mut writer = Writer { session: &id, now, new_id: &mut next };
+    let mut writer = EditContext { session: &id, now, new_id: &mut next };
     let mut problem = None;
     let merged = {
-        let mut bodies = bodies(&parts, &mut problem)?;
-        edit::merge(&sources_of, request, &mut writer, &mut bodies)
+        let mut bodies = record_body_reader(&parts, &mut problem)?;
+        edit::plan_merge(&sources_of, request, &mut writer, &mut bodies)
     };
     if let Some(problem) = problem {
         return Err(problem.into());
     }
     let mut merged = merged?;
-    let copied: FxHashSet<(usize, u64)> = merged
-        .new
-        .lines
-        .iter()
-        .filter_map(|line| match line {
-            NewLine::Copied { source, span, .. } => Some((*source, span.at)),
-            NewLine::Made(_) => None,
-        })
-        .collect();
+    // Made when an agent is met: both take memory for every record.
+    let copied = LazyCell::new(|| copied_offsets(&merged.new.lines, parts.len()));
     let mut steps = Vec::new();
     let mut source = 0;
     for conversation in conversations {
         for part in conversation.parts {
-            let kept: FxHashSet<NodeId> = {
-                let at = |node: &NodeId| part.history.session.record(*node).span.at;
+            let nodes = LazyCell::new(|| {
                 let nodes = sources_of.origins[source].nodes.iter().copied();
-                nodes.filter(|node| copied.contains(&(source, at(node)))).collect()
+                nodes.collect::<FxHashSet<NodeId>>()
+            });
+            let is_copied = |node: NodeId| {
+                let offset = part.history.session.record(node).span.offset;
+                nodes.contains(&node) && copied[source].binary_search(&offset).is_ok()
             };
+            steps.extend(plan_agent_copies(conversation.subject, part, &is_copied, dir, &id)?);
             source += 1;
-            steps.extend(agents(conversation.subject, part, &kept, dir, &id)?);
-            let session = session_of(part);
-            for step in links(conversation.subject, &session, dir, &id)? {
-                steps.push(backups.link(step, &session));
+            let session = session_id_of(part);
+            for step in plan_links(conversation.subject, &session, dir, &id)? {
+                steps.push(backups.rename_link(step, &session));
             }
         }
     }
+    drop(copied);
     let file = dir.join(format!("{id}.jsonl"));
     let lines = std::mem::take(&mut merged.new.lines);
-    let content = Content::Lines { sources: sources(&parts)?, lines };
-    steps.push(Step::Make { file: file.clone(), content });
+    let content = NewContent::Lines { sources: stamp_sources(&parts)?, lines };
+    steps.push(PlanStep::CreateFile { file: file.clone(), content });
     let mut made = FxHashSet::default();
     steps.retain(|step| match step {
-        Step::Make { file, .. } | Step::Link { to: file, .. } => made.insert(file.clone()),
+        PlanStep::CreateFile { file, .. } | PlanStep::HardLink { to: file, .. } => {
+            made.insert(file.clone())
+        }
         _ => true,
     });
-    let ids: Vec<&str> = conversations.iter().map(|one| short(&one.subject.file.id)).collect();
-    let plan = Plan {
-        what: What::Merge,
+    let ids: Vec<&str> = conversations.iter().map(|one| one.subject.short_id).collect();
+    let plan = WritePlan {
+        what: OperationKind::Merge,
         session: id,
         file,
         root: conversations.first().and_then(|one| one.subject.root).map(Path::to_owned),
         words: match request.strategy {
-            Strategy::Assisted(_) => format!("of {}, assisted", ids.join(" and ")),
+            MergeStrategy::Assisted(_) => format!("of {}, assisted", ids.join(" and ")),
             _ => format!("of {}", ids.join(" and ")),
         },
         steps,
@@ -102,17 +107,29 @@ pub fn merge(
     Ok((plan, merged))
 }
 
+/// Returns the offsets of the records that are copied, by source and sorted.
+fn copied_offsets(lines: &[NewLine], sources: usize) -> Vec<Vec<u64>> {
+    let mut copied = vec![Vec::new(); sources];
+    for line in lines {
+        if let NewLine::Copied(line) = line {
+            copied[line.source()].push(line.span().offset);
+        }
+    }
+    copied.iter_mut().for_each(|offsets| offsets.sort_unstable());
+    copied
+}
+
 /// Writes the input for a command that writes the merge digest.
-pub fn merge_brief(
-    conversations: &[Conversation<'_>],
+pub fn write_merge_brief(
+    conversations: &[MergeInput<'_>],
     no_base: bool,
 ) -> Result<MergeBrief, PlanError> {
-    let parts: Vec<&Part> = conversations.iter().flat_map(|one| one.parts).collect();
-    let sessions: Vec<String> = parts.iter().map(|part| session_of(part)).collect();
-    let sources = merge_sources(conversations, &sessions)?;
+    let parts: Vec<&LinkedPathPart> = conversations.iter().flat_map(|one| one.parts).collect();
+    let sessions: Vec<String> = parts.iter().map(|part| session_id_of(part)).collect();
+    let sources = collect_merge_sources(conversations, &sessions)?;
     let mut problem = None;
     let brief = {
-        let mut bodies = bodies(&parts, &mut problem)?;
+        let mut bodies = record_body_reader(&parts, &mut problem)?;
         edit::merge_brief(&sources, no_base, &mut bodies)
     };
     match problem {
@@ -122,15 +139,21 @@ pub fn merge_brief(
 }
 
 /// Collects the files of all conversations. `sessions` are the session ids of their parts.
-fn merge_sources<'a>(
-    conversations: &[Conversation<'a>],
+fn collect_merge_sources<'a>(
+    conversations: &[MergeInput<'a>],
     sessions: &'a [String],
-) -> Result<Sources<'a>, PathError> {
-    let mut sources = Sources { origins: Vec::new(), paths: Vec::new(), branches: Vec::new() };
+) -> Result<MergeSources<'a>, PathError> {
+    let mut sources = MergeSources {
+        origins: Vec::new(),
+        histories: Vec::new(),
+        paths: Vec::new(),
+        branches: Vec::new(),
+    };
     for conversation in conversations {
         let first = sources.origins.len();
         for part in conversation.parts {
-            sources.origins.push(origin(part, &sessions[sources.origins.len()])?);
+            sources.origins.push(read_origin(part, &sessions[sources.origins.len()])?);
+            sources.histories.push(Arc::clone(&part.history));
             sources.paths.push(&part.path);
         }
         sources.branches.push(first..sources.origins.len());
@@ -142,30 +165,29 @@ fn merge_sources<'a>(
 ///
 /// Each session numbers the versions of a file on its own, so two sessions may use one
 /// name for different contents. The backups of the later session then get its id appended.
-struct Backups {
+struct BackupRenames {
     /// By session: the backups that get another name.
     renamed: FxHashMap<String, FxHashMap<String, String>>,
 }
 
-impl Backups {
-    fn new(conversations: &[Conversation<'_>]) -> Self {
+impl BackupRenames {
+    fn new(conversations: &[MergeInput<'_>]) -> Self {
         let mut taken: FxHashMap<String, PathBuf> = FxHashMap::default();
         let mut renamed: FxHashMap<String, FxHashMap<String, String>> = FxHashMap::default();
         for conversation in conversations {
             let Some(root) = conversation.subject.root else { continue };
             for part in conversation.parts {
-                let session = session_of(part);
+                let session = session_id_of(part);
                 if renamed.contains_key(&session) {
                     continue;
                 }
                 let dir = root.join("file-history").join(&session);
                 let mut others = FxHashMap::default();
-                for name in names(&dir) {
+                for name in file_names(&dir) {
                     let path = dir.join(&name);
                     match taken.get(&name) {
-                        Some(first) if !is_same(first, &path) => {
-                            let id = short_id(&session);
-                            others.insert(name.clone(), format!("{name}-{id}"));
+                        Some(first) if !has_same_content(first, &path) => {
+                            others.insert(name.clone(), format!("{name}-{session}"));
                         }
                         Some(_) => {}
                         None => drop(taken.insert(name, path)),
@@ -177,28 +199,28 @@ impl Backups {
         Self { renamed }
     }
 
-    fn renamed(&self, session: &str) -> FxHashMap<Key, String> {
+    fn renames_of(&self, session: &str) -> FxHashMap<IdHash, String> {
         let names = self.renamed.get(session).into_iter().flatten();
-        names.map(|(old, new)| (Key::new(old.as_bytes()), new.clone())).collect()
+        names.map(|(old, new)| (IdHash::new(old.as_bytes()), new.clone())).collect()
     }
 
-    fn link(&self, step: Step, session: &str) -> Step {
-        let Step::Link { from, to } = step else { return step };
+    fn rename_link(&self, step: PlanStep, session: &str) -> PlanStep {
+        let PlanStep::HardLink { from, to } = step else { return step };
         let is_backup =
             from.parent().and_then(Path::parent).is_some_and(|dir| dir.ends_with("file-history"));
         let name = to.file_name().map(|name| name.to_string_lossy().into_owned());
         let new = name.filter(|_| is_backup).and_then(|name| self.renamed.get(session)?.get(&name));
         let to = new.map_or(to.clone(), |new| to.with_file_name(new));
-        Step::Link { from, to }
+        PlanStep::HardLink { from, to }
     }
 }
 
-fn names(dir: &Path) -> Vec<String> {
+fn file_names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// Whether two files have the same content.
-fn is_same(a: &Path, b: &Path) -> bool {
-    crate::on_disk::same(a, b).unwrap_or(false)
+fn has_same_content(a: &Path, b: &Path) -> bool {
+    crate::on_disk::has_same_bytes(a, b).unwrap_or(false)
 }

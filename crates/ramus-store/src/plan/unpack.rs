@@ -6,9 +6,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use ramus_core::edit::Relocation;
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 
-use super::{Content, Plan, Step, What, new_id};
+use super::{NewContent, OperationKind, PlanStep, WritePlan, new_id};
 use crate::error::PathError;
 use crate::pack::{OpenPack, PackError, PackedFile, PackedSession};
 use crate::read::from_jsonl;
@@ -21,7 +21,7 @@ pub struct UnpackTo<'a> {
     pub root: &'a Path,
     /// The directory of the project in it.
     pub dir: &'a Path,
-    /// The working directory that the project stands for.
+    /// The working directory of the project.
     pub directory: &'a str,
     /// Paths of the old machine and what they are here; the longest one that fits a path counts.
     pub maps: &'a [(String, String)],
@@ -41,14 +41,14 @@ pub struct PlacedSession {
     pub rewritten: u64,
 }
 
-/// Plans to place all sessions of a pack; `is_taken` tells which ids exist already.
+/// Plans to add all sessions of a pack; `is_taken` tells whether an id already exists.
 ///
 /// Rewritten copies are prepared beside the pack's files, which must stay until the plan is carried out.
 pub fn unpack(
     pack: &OpenPack,
     to: UnpackTo<'_>,
     is_taken: &dyn Fn(&str) -> bool,
-) -> Result<(Plan, Vec<PlacedSession>), PackError> {
+) -> Result<(WritePlan, Vec<PlacedSession>), PackError> {
     let mut steps = Vec::new();
     let mut placed = Vec::new();
     let mut resume = None;
@@ -63,23 +63,24 @@ pub fn unpack(
             steps.push(placer.step(file)?);
         }
         let file = to.dir.join(format!("{id}.jsonl"));
-        let history = from_jsonl(&placer.source(&session.files[0]), Rule::Client)?;
-        let name = |node| history.session.record(node).name;
+        let history = from_jsonl(&placer.source(&session.files[0]), ResumeRule::Client)?;
+        let name = |node| history.session.record(node).uuid;
         let leaf = history.branches.resume.and_then(|resume| name(resume.leaf));
         if placed.is_empty() {
             resume = history.branches.resume.and_then(|resume| name(resume.point));
         }
-        let leaf = leaf.map(|leaf| history.session.spell(leaf));
+        let leaf = leaf.map(|leaf| history.session.uuid_text(leaf));
         let rewritten = placer.rewritten;
         placed.push(PlacedSession { index, id, file, leaf, rewritten });
     }
-    let first = placed.first().ok_or_else(|| PackError::Damaged("it holds no session".into()))?;
+    let first =
+        placed.first().ok_or_else(|| PackError::Damaged("it contains no session".into()))?;
     let words = match &pack.manifest.sessions[..] {
         [one] => format!("{:?} into {}", one.title, to.directory),
         several => format!("{} sessions into {}", several.len(), to.directory),
     };
-    let plan = Plan {
-        what: What::Unpack,
+    let plan = WritePlan {
+        what: OperationKind::Unpack,
         session: first.id.clone(),
         file: first.file.clone(),
         root: Some(to.root.to_owned()),
@@ -94,7 +95,7 @@ pub fn unpack(
 }
 
 /// Whether an id is a uuid as the client spells it; it finds sessions by no other name.
-fn is_uuid(id: &str) -> bool {
+pub fn is_uuid(id: &str) -> bool {
     uuid::Uuid::try_parse(id).is_ok_and(|uuid| uuid.hyphenated().to_string() == id)
 }
 
@@ -142,29 +143,29 @@ impl<'a> Placer<'a> {
         }
         let copies_dir = pack.root().join(format!("rewritten-{index}"));
         fs::create_dir_all(&copies_dir)
-            .map_err(|source| PathError::writing(&copies_dir, source))?;
+            .map_err(|source| PathError::on_write(&copies_dir, source))?;
         let (old, copies) = (&*session.id, HashMap::new());
         Ok(Self { pack, to, old, id, relocation, copies, copies_dir, rewritten: 0 })
     }
 
-    fn step(&mut self, file: &'a PackedFile) -> Result<Step, PackError> {
+    fn step(&mut self, file: &'a PackedFile) -> Result<PlanStep, PackError> {
         if !self.relocation.is_empty() && (is_lines(&file.name) || file.name.ends_with(".json")) {
             self.rewrite(file)?;
         }
         let path = self.source(file);
-        let stamp = Stamp::at(&path).map_err(|source| PathError::new(&path, source))?;
-        let content = Content::Beginning { path, stamp };
+        let stamp = Stamp::of_file(&path).map_err(|source| PathError::new(&path, source))?;
+        let content = NewContent::Beginning { path, stamp };
         let content = match file.mode {
             Some(mode) => {
                 let mode = mode & 0o777;
-                Content::WithMode { content: Box::new(content), mode, modified: None }
+                NewContent::WithMode { content: Box::new(content), mode, modified: None }
             }
             None => content,
         };
-        Ok(Step::Make { file: self.target(&file.name), content })
+        Ok(PlanStep::CreateFile { file: self.target(&file.name), content })
     }
 
-    /// Returns where the content of a file lies now.
+    /// Returns the current location of a file's content.
     fn source(&self, file: &PackedFile) -> PathBuf {
         self.copies.get(&*file.name).cloned().unwrap_or_else(|| self.pack.root().join(&file.name))
     }
@@ -181,7 +182,7 @@ impl<'a> Placer<'a> {
                 to.dir.join(format!("{}.jsonl", self.id))
             }
             [_, _, agent] => {
-                // An agent of that name may be there already, beside a copy of the session.
+                // An agent of that name may already exist, next to a copy of the session.
                 let beside = to.dir.join(agent);
                 match beside.symlink_metadata() {
                     Err(_) => beside,
@@ -196,18 +197,18 @@ impl<'a> Placer<'a> {
     /// Writes a copy whose records have the new paths and the new id.
     fn rewrite(&mut self, file: &'a PackedFile) -> Result<(), PackError> {
         let path = self.copies_dir.join(self.copies.len().to_string());
-        let writing = |source| PathError::writing(&path, source);
+        let writing = |source| PathError::on_write(&path, source);
         let mut out = BufWriter::new(File::create_new(&path).map_err(writing)?);
         let (relocation, rewritten) = (&self.relocation, &mut self.rewritten);
         let mut line = |line: &[u8]| {
-            let new = relocation.apply(line);
+            let new = relocation.apply_to(line);
             *rewritten += u64::from(matches!(new, std::borrow::Cow::Owned(_)));
             out.write_all(&new).map_err(writing)
         };
         let mut rest: Vec<u8> = Vec::new();
         let is_lines = is_lines(&file.name);
-        let original = Content::Copy(self.pack.root().join(&file.name));
-        original.read::<PathError>(&mut |bytes| {
+        let original = NewContent::Copy(self.pack.root().join(&file.name));
+        original.for_each_piece::<PathError>(&mut |bytes| {
             rest.extend_from_slice(bytes);
             let mut done = 0;
             while is_lines && let Some(end) = memchr::memchr(b'\n', &rest[done..]) {

@@ -1,55 +1,96 @@
 //! Uses the cached gram filters to skip what cannot match.
 
-use ramus_core::query::{Clue, Query};
+use ramus_core::query::{GramQuery, Query};
 use rayon::prelude::*;
 
-use super::Source;
-use super::summary::Named;
-use crate::index::{FileSketch, Index, Sight, Sketches};
-use crate::place::Project;
+use super::SearchSource;
+use super::summary::LeafSummary;
+use crate::cache::{ChunkVerdict, FileGramFilter, HistoryCache, ProjectGramFilters, SearchExtent};
+use crate::claude_dir::Project;
 
 /// The gram filters of all projects that are searched, if there are any.
 #[derive(Debug, Default)]
-pub struct Filter {
-    by_project: Vec<Option<Sketches>>,
+pub struct ScanFilter {
+    by_project: Vec<Option<ProjectGramFilters>>,
 }
 
-impl Filter {
+impl ScanFilter {
     /// Opens the filters of projects, in the order that sources refer to.
-    pub fn open(index: &Index, projects: &[Project]) -> Self {
-        let open = |project: &Project| Sketches::open(index, project);
+    pub fn open(index: &HistoryCache, projects: &[Project]) -> Self {
+        let open = |project: &Project| ProjectGramFilters::open(index, project);
         Self { by_project: projects.par_iter().map(open).collect() }
     }
 
     /// Returns how many bytes have to be read because they have no filter.
-    pub fn unknown(&self, sources: &[Source]) -> u64 {
-        let unknown = sources.iter().filter(|source| self.kept(source).is_none());
+    pub fn unfiltered_bytes(&self, sources: &[SearchSource]) -> u64 {
+        let unknown = sources.iter().filter(|source| self.file_filter(source).is_none());
         unknown.map(|source| source.file.bytes).sum()
     }
 
     /// Returns which parts of each source may match.
-    pub(super) fn sights(&self, sources: &[Source], query: &Query) -> Vec<Sight> {
-        let clues = query.clues();
-        sources.par_iter().map(|source| self.sight(source, &clues)).collect()
+    pub(super) fn search_extents(
+        &self,
+        sources: &[SearchSource],
+        query: &Query,
+    ) -> Vec<SearchExtent> {
+        let clues = query.gram_queries();
+        sources.par_iter().map(|source| self.search_extent(source, &clues)).collect()
     }
 
-    fn sight(&self, source: &Source, clues: &[&Clue]) -> Sight {
-        let kept = self.kept(source).filter(|_| !clues.is_empty());
+    fn search_extent(&self, source: &SearchSource, clues: &[&GramQuery]) -> SearchExtent {
+        let kept = self.file_filter(source).filter(|_| !clues.is_empty());
         // If the filter cannot be read, search the whole file.
-        let sight = kept.and_then(|(sketches, file)| sketches.look(file, clues).ok());
+        let sight = kept.and_then(|(sketches, file)| sketches.search_extent(file, clues).ok());
         // The file may have changed since it was listed.
-        let is_so =
-            |_: &Sight| source.file.identity.is_some_and(|it| it.still_is(&source.file.path));
-        sight.filter(is_so).unwrap_or(Sight::All)
+        let is_so = |_: &SearchExtent| {
+            source.file.identity.is_some_and(|it| it.is_still_valid(&source.file.path))
+        };
+        sight.filter(is_so).unwrap_or(SearchExtent::All)
+    }
+
+    /// Whether a source may have a term; `None`: there is no filter for it.
+    pub(super) fn may_have_term(
+        &self,
+        source: &SearchSource,
+        query: &Query,
+        term: usize,
+    ) -> Option<bool> {
+        self.file_filter(source)?;
+        // A word may be too short for the filters.
+        let Some(clue) = query.gram_query_of(term) else { return Some(true) };
+        let extent = self.search_extent(source, &[clue]);
+        Some(!matches!(extent, SearchExtent::Nothing))
+    }
+
+    /// Returns which parts of a source may have any of the terms.
+    pub(super) fn extent_of_any(&self, source: &SearchSource, query: &Query) -> SearchExtent {
+        let terms = query.term_texts().len();
+        let mut all: Option<Vec<ChunkVerdict>> = None;
+        for term in 0..terms {
+            let Some(clue) = query.gram_query_of(term) else { return SearchExtent::All };
+            match self.search_extent(source, &[clue]) {
+                SearchExtent::All => return SearchExtent::All,
+                SearchExtent::Nothing => {}
+                SearchExtent::Some(chunks) => match &mut all {
+                    None => all = Some(chunks),
+                    Some(all) => {
+                        for (chunk, other) in all.iter_mut().zip(chunks) {
+                            chunk.may_match |= other.may_match;
+                        }
+                    }
+                },
+            }
+        }
+        all.map_or(SearchExtent::Nothing, SearchExtent::Some)
     }
 
     /// Returns the cached summaries of a file that is not searched completely.
-    pub(super) fn summaries(&self, source: &Source) -> &[Named] {
-        self.kept(source).map(|(_, file)| &*file.summaries).unwrap_or_default()
+    pub(super) fn cached_summaries(&self, source: &SearchSource) -> &[LeafSummary] {
+        self.file_filter(source).map(|(_, file)| &*file.summaries).unwrap_or_default()
     }
 
-    fn kept(&self, source: &Source) -> Option<(&Sketches, &FileSketch)> {
+    fn file_filter(&self, source: &SearchSource) -> Option<(&ProjectGramFilters, &FileGramFilter)> {
         let sketches = self.by_project.get(source.project?)?.as_ref()?;
-        Some((sketches, sketches.of(&source.file)?))
+        Some((sketches, sketches.file_filter(&source.file)?))
     }
 }

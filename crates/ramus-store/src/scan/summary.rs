@@ -5,24 +5,24 @@ use std::io;
 
 use memchr::{memchr, memmem, memrchr};
 use ramus_core::digest::one_line;
-use ramus_core::name::Name;
+use ramus_core::ids::RecordUuid;
 use ramus_core::session::Session;
-use ramus_core::title::Summaries;
+use ramus_core::title::ProjectSummaries;
 use rayon::prelude::*;
 
-use super::pieces::pieces;
-use crate::place::HistoryFile;
-use crate::survey::to_time;
+use super::line_chunks::read_line_chunks;
+use crate::claude_dir::HistoryFile;
+use crate::survey::time_from_system;
 
 /// A summary and the node it names.
-pub(crate) type Named = (Name, Box<str>);
+pub(crate) type LeafSummary = (RecordUuid, Box<str>);
 
 thread_local! {
     static FINDER: RefCell<memmem::Finder<'static>> = RefCell::new(memmem::Finder::new(b"\"leafUuid\""));
 }
 
 /// Collects the summaries in some lines.
-pub(crate) fn collect(lines: &[u8], named: &mut Vec<Named>) {
+pub(crate) fn collect_summaries(lines: &[u8], named: &mut Vec<LeafSummary>) {
     FINDER.with_borrow(|finder| {
         let mut from = 0;
         while let Some(at) = finder.find(&lines[from..]).map(|at| from + at) {
@@ -35,7 +35,7 @@ pub(crate) fn collect(lines: &[u8], named: &mut Vec<Named>) {
             }
             let mut session = Session::default();
             session.push(line);
-            session.end();
+            session.finish_last_line();
             let summaries = session.summaries();
             named.extend(summaries.filter_map(|(text, leaf)| Some((leaf?, one_line(text)))));
         }
@@ -43,24 +43,28 @@ pub(crate) fn collect(lines: &[u8], named: &mut Vec<Named>) {
 }
 
 /// Reads the summaries of files. Files that cannot be read are skipped.
-pub fn summaries(files: &[HistoryFile]) -> Summaries {
-    let read = |file: &HistoryFile| -> io::Result<Vec<Named>> {
+pub fn read_summaries(files: &[HistoryFile]) -> ProjectSummaries {
+    let read = |file: &HistoryFile| -> io::Result<Vec<LeafSummary>> {
         let mut named = Vec::new();
-        pieces(&file.path, |piece| collect(piece.bytes, &mut named))?;
+        read_line_chunks(&file.path, |piece| collect_summaries(piece.bytes, &mut named))?;
         Ok(named)
     };
-    let found: Vec<Vec<Named>> =
+    let found: Vec<Vec<LeafSummary>> =
         files.par_iter().map(|file| read(file).unwrap_or_default()).collect();
-    let mut summaries = Summaries::default();
+    let mut summaries = ProjectSummaries::default();
     for (file, named) in files.iter().zip(found) {
-        add(&mut summaries, file, &named);
+        add_summaries(&mut summaries, file, &named);
     }
     summaries
 }
 
 /// Adds the summaries of one file.
-pub(super) fn add(summaries: &mut Summaries, file: &HistoryFile, named: &[Named]) {
+pub(super) fn add_summaries(
+    summaries: &mut ProjectSummaries,
+    file: &HistoryFile,
+    named: &[LeafSummary],
+) {
     for (leaf, text) in named {
-        summaries.insert(*leaf, text, to_time(file.modified));
+        summaries.insert(*leaf, text, time_from_system(file.modified));
     }
 }

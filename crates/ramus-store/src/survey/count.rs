@@ -3,11 +3,11 @@
 use ramus_core::stats::{Complexity, OtherInput, SessionInput, Stats};
 use ramus_core::title::session_title;
 
-use super::{ProjectSurvey, Surveyed};
+use super::{ProjectSurvey, SurveyedFile};
 
 /// Statistics over files, and the most complex session.
 #[derive(Debug)]
-pub struct Counted<'a> {
+pub struct SurveyCounts<'a> {
     pub stats: Stats,
     pub most_complex: Option<MostComplex<'a>>,
 }
@@ -21,11 +21,11 @@ pub struct MostComplex<'a> {
 }
 
 /// Counts the files of projects that `wanted` selects.
-pub fn count<'a>(
+pub fn count_survey<'a>(
     projects: impl IntoIterator<Item = &'a ProjectSurvey>,
-    wanted: impl Fn(&Surveyed) -> bool,
-) -> Counted<'a> {
-    let mut sessions: Vec<(&ProjectSurvey, &Surveyed)> = Vec::new();
+    wanted: impl Fn(&SurveyedFile) -> bool,
+) -> SurveyCounts<'a> {
+    let mut sessions: Vec<(&ProjectSurvey, &SurveyedFile)> = Vec::new();
     let (mut inputs, mut others) = (Vec::new(), Vec::new());
     for project in projects {
         let agents = project.agent_counts();
@@ -34,7 +34,7 @@ pub fn count<'a>(
             inputs.push(SessionInput {
                 id: &session.file.id,
                 digest: &session.digest,
-                created: session.entry().created,
+                created: session.lineage_entry().created,
                 agents: agents.get(&*session.file.id).map_or(0, |count| *count as u32),
                 orphans: session.orphans.len() as u32,
             });
@@ -52,5 +52,5 @@ pub fn count<'a>(
         let title = session_title(&session.digest, &project.summaries);
         MostComplex { id: &session.file.id, title, complexity }
     });
-    Counted { stats, most_complex }
+    SurveyCounts { stats, most_complex }
 }

@@ -2,39 +2,38 @@
 
 use ramus_render::{Label, Line};
 
-use crate::event::Page;
-use crate::keys::{Scope, TABLE};
-use crate::panes::page::Pane;
+use crate::event::TextDocument;
+use crate::keys::{KeyContext, KeyMap};
+use crate::panes::document::DocumentPane;
 
 /// Returns the list of keys.
-pub(crate) fn page() -> Pane {
+pub(crate) fn help_pane(keys: &KeyMap) -> DocumentPane {
     let mut lines = vec![
-        Line::plain("In the list of sessions, letters filter it. Everywhere else they do this:"),
+        Line::plain("In the session list, typing searches. Everywhere else:"),
         Line::default(),
     ];
     for (scope, title) in [
-        (Scope::Reading, "In a transcript or a tree"),
-        (Scope::Moving, "Where no text is typed"),
-        (Scope::Anywhere, "Everywhere"),
+        (KeyContext::Reading, "In a transcript or a tree"),
+        (KeyContext::Moving, "Everywhere except in text input"),
+        (KeyContext::Anywhere, "Everywhere"),
     ] {
         lines.push(Line::new(title, Label::Heading));
-        for binding in TABLE.iter().filter(|binding| binding.scope == scope) {
+        for binding in keys.bindings.iter().filter(|binding| binding.scope == scope) {
             lines.push(
-                Line::new(&format!("  {:<16}", binding.names()), Label::Code)
+                Line::new(&format!("  {:<16}", binding.key_names()), Label::Code)
                     .with(binding.help, Label::Plain),
             );
         }
         lines.push(Line::default());
     }
     lines.push(Line::new("Mouse", Label::Heading));
-    for (what, does) in [
-        ("click", "go there; once more: open; at a fork: take that way"),
-        ("wheel", "scroll what is under it"),
-    ] {
+    for (what, does) in
+        [("click", "select; again: open; at a fork point: switch branch"), ("wheel", "scroll")]
+    {
         lines.push(Line::new(&format!("  {what:<16}"), Label::Code).with(does, Label::Plain));
     }
-    let page = Page { title: Line::new("Keys", Label::Heading), lines, links: Vec::new() };
-    let mut pane = Pane::new(page);
+    let page = TextDocument { title: Line::new("Keys", Label::Heading), lines, links: Vec::new() };
+    let mut pane = DocumentPane::new(page);
     pane.is_help = true;
     pane
 }
@@ -45,9 +44,14 @@ mod tests {
 
     #[test]
     fn every_key_is_listed() {
-        let text: String = page().page.lines.iter().map(|line| line.text() + "\n").collect();
-        for binding in TABLE {
-            assert!(text.contains(&binding.names()) && text.contains(binding.help), "{text}");
+        let text: String = help_pane(&KeyMap::default())
+            .page
+            .lines
+            .iter()
+            .map(|line| line.to_text() + "\n")
+            .collect();
+        for binding in KeyMap::default().bindings {
+            assert!(text.contains(&binding.key_names()) && text.contains(binding.help), "{text}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! One path read from top to bottom: blocks, forks to switch at, agents opened in place.
 //!
-//! What is kept of a path is where its blocks begin. Only blocks near the screen
-//! are read and rendered, by a thread of their own; the place on the screen is a
-//! block and a line of it, so blocks that nobody has seen need no height.
+//! Only the starts of a path's blocks are kept. Blocks near the screen are read and
+//! rendered on a worker thread. The scroll position is a block and a line in it, so
+//! the height of unseen blocks is never needed.
 
 mod agents;
 
@@ -12,7 +12,7 @@ mod forks;
 
 mod items;
 
-mod place;
+mod position;
 
 mod search;
 
@@ -22,29 +22,29 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ramus_core::branches::Conversation;
-use ramus_core::fold::FoldId;
-use ramus_core::history::{History, Path};
+use ramus_core::history::{ConversationPath, History};
+use ramus_core::message_tree::MessageNodeId;
 use ramus_core::session::NodeId;
 
-use crate::event::{AgentInfo, Chapter, Target};
-use crate::keys::Action;
+use crate::event::{AgentInfo, Chapter, JumpTarget};
+use crate::keys::KeyAction;
 
-use blocks::{Blocks, MAIN};
-pub(crate) use blocks::{Key, Look};
-pub(crate) use forks::shown_ways;
-pub(crate) use items::{Item, ItemKind};
-use place::Hold;
-pub(crate) use place::Top;
-pub(crate) use search::Search;
-pub(crate) use view::{MARGIN, view};
+use blocks::{BlockCache, MAIN_STAGE};
+pub(crate) use blocks::{BlockKey, BlockStyle};
+pub(crate) use forks::visible_branches;
+pub(crate) use items::{TranscriptItem, TranscriptItemKind};
+use position::ScrollAnchor;
+pub(crate) use position::ScrollTop;
+pub(crate) use search::TranscriptSearch;
+pub(crate) use view::{MARGIN, draw_transcript};
 
-/// A path of one file on its way through the transcript.
+/// The part of the transcript that comes from one file.
 #[derive(Clone, Debug)]
-pub(crate) struct Stage {
+pub(crate) struct TranscriptStage {
     pub(crate) chapter: Arc<Chapter>,
-    pub(crate) path: Arc<Path>,
-    pub(crate) part: Part,
-    /// Tells the blocks of this stage from those of others.
+    pub(crate) path: Arc<ConversationPath>,
+    pub(crate) part: StageRole,
+    /// Distinguishes the blocks of this stage from those of others.
     pub(crate) id: u32,
     /// The agents that it started, if it is an agent itself.
     pub(crate) agents: Vec<AgentInfo>,
@@ -52,13 +52,13 @@ pub(crate) struct Stage {
 
 /// What a stage is to the transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum StageRole {
     /// Where the conversation began, in another session.
     Earlier,
     Main,
     /// An agent opened in place, below the call of another stage.
     Agent {
-        of: u32,
+        parent_stage: u32,
         call: NodeId,
         label: String,
     },
@@ -66,61 +66,62 @@ pub(crate) enum Part {
 
 /// A transcript and where one is in it.
 #[derive(Debug)]
-pub(crate) struct Transcript {
+pub(crate) struct TranscriptPane {
     pub(crate) chapter: Arc<Chapter>,
-    pub(crate) stages: Vec<Stage>,
-    pub(crate) items: Vec<Item>,
+    pub(crate) stages: Vec<TranscriptStage>,
+    pub(crate) items: Vec<TranscriptItem>,
     /// Where the blocks of the main path begin on it, and which items they are.
     main_blocks: Vec<(usize, usize)>,
     pub(crate) agents: Vec<AgentInfo>,
-    /// Whether somebody has looked for them yet.
+    /// Whether they were looked up yet.
     pub(crate) agents_known: bool,
     /// What is to be done with them when they are there.
-    pub(crate) asked: Option<Action>,
+    pub(crate) asked: Option<KeyAction>,
     pub(crate) cursor: usize,
-    pub(crate) top: Top,
+    pub(crate) top: ScrollTop,
     pub(crate) tools: bool,
     pub(crate) thinking: bool,
-    /// What each reply used is told below it.
+    /// Show the usage below each reply.
     pub(crate) usage: bool,
-    pub(crate) search: Option<Search>,
+    pub(crate) search: Option<TranscriptSearch>,
     /// The conversation that is read; 0: none.
     pub(crate) conversation: u32,
     /// The last record of an agent in the session's own file, if that is read.
     pub(crate) aside: Option<NodeId>,
     /// Columns and rows for text.
     size: (u16, u16),
-    hold: Hold,
-    blocks: Blocks,
-    /// Which conversation was read last on a way, to come back to it.
-    chosen: HashMap<FoldId, u32>,
+    hold: ScrollAnchor,
+    blocks: BlockCache,
+    /// The conversation that was last read on a branch, to return to it.
+    chosen: HashMap<MessageNodeId, u32>,
     next_stage: u32,
 }
 
-impl Transcript {
-    pub(crate) fn new(chapter: Arc<Chapter>, target: &Target) -> Self {
+impl TranscriptPane {
+    pub(crate) fn new(chapter: Arc<Chapter>, target: &JumpTarget) -> Self {
         let history = &chapter.history;
         let of_node = |node| history.conversation_of(node);
         let conversation = match target {
-            Target::Conversation(n) => Self::numbered(&chapter, *n),
-            Target::Node(node) => of_node(*node),
-            Target::Resume => None,
+            JumpTarget::Conversation(n) => Self::conversation_numbered(&chapter, *n),
+            JumpTarget::Node(node) => of_node(*node),
+            JumpTarget::Resume => None,
         };
         let is_aside = |node: NodeId| {
-            let fold = history.folds.of(node);
-            fold.is_some_and(|fold| history.folds.fold(fold).sidechain) && of_node(node).is_none()
+            let fold = history.message_tree.message_of(node);
+            fold.is_some_and(|fold| history.message_tree.message(fold).sidechain)
+                && of_node(node).is_none()
         };
         let aside = match target {
-            Target::Node(node) if is_aside(*node) => Some(history.last_below(*node)),
+            JumpTarget::Node(node) if is_aside(*node) => Some(history.last_below(*node)),
             _ => None,
         };
         let conversation = match aside {
             Some(_) => None,
             None => conversation
-                .or(history.branches.resuming())
+                .or(history.branches.resuming_conversation())
                 .or(history.branches.conversations.last()),
         };
-        let conversation = conversation.map_or(0, |conversation| conversation.n);
+        let conversation = conversation.map_or(0, |conversation| conversation.number);
         let mut transcript = Self {
             stages: Vec::new(),
             items: Vec::new(),
@@ -129,7 +130,7 @@ impl Transcript {
             agents_known: false,
             asked: None,
             cursor: 0,
-            top: Top::default(),
+            top: ScrollTop::default(),
             tools: false,
             thinking: false,
             usage: false,
@@ -137,59 +138,59 @@ impl Transcript {
             conversation,
             aside,
             size: (80, 24),
-            hold: Hold::Top,
-            blocks: Blocks::default(),
+            hold: ScrollAnchor::Top,
+            blocks: BlockCache::default(),
             chosen: HashMap::new(),
             next_stage: 1,
             chapter,
         };
         transcript.set_main();
-        if let Target::Node(node) = target {
+        if let JumpTarget::Node(node) = target {
             transcript.show_node(*node);
         }
         transcript
     }
 
-    fn numbered(chapter: &Chapter, n: u32) -> Option<&Conversation> {
-        chapter.history.branches.conversations.iter().find(|conversation| conversation.n == n)
+    fn conversation_numbered(chapter: &Chapter, n: u32) -> Option<&Conversation> {
+        chapter.history.branches.conversations.iter().find(|conversation| conversation.number == n)
     }
 
     /// Returns the conversation that is read. `None`: the session has none.
-    pub(crate) fn current(&self) -> Option<&Conversation> {
-        Self::numbered(&self.chapter, self.conversation)
+    pub(crate) fn current_conversation(&self) -> Option<&Conversation> {
+        Self::conversation_numbered(&self.chapter, self.conversation)
     }
 
     /// Puts the path of the current conversation in the place of the one that was read.
     fn set_main(&mut self) {
         let history = &self.chapter.history;
-        let path = match self.current() {
-            Some(conversation) => Some(history.path(conversation)),
+        let path = match self.current_conversation() {
+            Some(conversation) => Some(history.conversation_path(conversation)),
             None => self.aside.and_then(|last| history.path_to(last)),
         };
-        let path = path.unwrap_or(Path { folds: Vec::new(), nodes: Vec::new() });
-        let stage = Stage {
+        let path = path.unwrap_or(ConversationPath { messages: Vec::new(), nodes: Vec::new() });
+        let stage = TranscriptStage {
             chapter: self.chapter.clone(),
             path: Arc::new(path),
-            part: Part::Main,
-            id: MAIN,
+            part: StageRole::Main,
+            id: MAIN_STAGE,
             agents: Vec::new(),
         };
-        match self.stages.iter_mut().find(|stage| stage.part == Part::Main) {
+        match self.stages.iter_mut().find(|stage| stage.part == StageRole::Main) {
             Some(main) => *main = stage,
             None => self.stages.push(stage),
         }
-        self.rebuild();
+        self.rebuild_items();
     }
 
-    pub(crate) fn main(&self) -> &Stage {
-        let main = self.stages.iter().find(|stage| stage.part == Part::Main);
+    pub(crate) fn main(&self) -> &TranscriptStage {
+        let main = self.stages.iter().find(|stage| stage.part == StageRole::Main);
         main.expect("because a transcript is made with a main stage")
     }
 
-    fn rebuild(&mut self) {
-        self.items = items::items(&self.stages);
-        let block = |(at, item): (usize, &Item)| match &item.kind {
-            ItemKind::Block(range) if self.stages[item.stage].part == Part::Main => {
+    fn rebuild_items(&mut self) {
+        self.items = items::list_items(&self.stages);
+        let block = |(at, item): (usize, &TranscriptItem)| match &item.kind {
+            TranscriptItemKind::Block(range) if self.stages[item.stage].part == StageRole::Main => {
                 Some((range.start, at))
             }
             _ => None,
@@ -199,27 +200,32 @@ impl Transcript {
         self.top.item = self.top.item.min(self.items.len().saturating_sub(1));
     }
 
+    /// Whether a part of it comes from a chapter's file.
+    pub(crate) fn has_file(&self, chapter: &Chapter) -> bool {
+        self.stages.iter().any(|stage| stage.chapter.file.path == chapter.file.path)
+    }
+
     /// Returns the root of the path if what it continues is in another session.
     pub(crate) fn missing_root(&self) -> Option<NodeId> {
         let history = &self.chapter.history;
-        let root = history.folds.fold(*self.main().path.folds.first()?).head;
-        history.tree.missing().iter().any(|(node, _)| *node == root).then_some(root)
+        let root = history.message_tree.message(*self.main().path.messages.first()?).head;
+        history.record_tree.missing_parents().iter().any(|(node, _)| *node == root).then_some(root)
     }
 
     /// Takes where the conversation began, if it is still read.
-    pub(crate) fn set_earlier(&mut self, root: NodeId, stages: Vec<Stage>) {
+    pub(crate) fn set_earlier(&mut self, root: NodeId, stages: Vec<TranscriptStage>) {
         if self.missing_root() != Some(root) {
             return;
         }
-        self.stages.retain(|stage| stage.part != Part::Earlier);
+        self.stages.retain(|stage| stage.part != StageRole::Earlier);
         let anchor = self.items.len() - self.cursor;
         let top = self.items.len() - self.top.item;
         for mut stage in stages.into_iter().rev() {
             stage.id = self.new_stage();
             self.stages.insert(0, stage);
         }
-        self.rebuild();
-        let at_start = self.top == Top::default() && self.hold == Hold::Top;
+        self.rebuild_items();
+        let at_start = self.top == ScrollTop::default() && self.hold == ScrollAnchor::Top;
         if !at_start {
             self.cursor = self.items.len().saturating_sub(anchor);
             self.top.item = self.items.len().saturating_sub(top);
@@ -233,27 +239,27 @@ impl Transcript {
 
     /// Reads another conversation of the session.
     pub(crate) fn read_conversation(&mut self, n: u32) {
-        if Self::numbered(&self.chapter, n).is_none() {
+        if Self::conversation_numbered(&self.chapter, n).is_none() {
             return;
         }
         (self.conversation, self.aside) = (n, None);
-        self.stages.retain(|stage| stage.part != Part::Earlier);
+        self.stages.retain(|stage| stage.part != StageRole::Earlier);
         self.set_main();
     }
 
     /// Shows a node, on another branch if need be.
     pub(crate) fn show_node(&mut self, node: NodeId) {
-        if self.chapter.history.folds.of(node).is_none() {
+        if self.chapter.history.message_tree.message_of(node).is_none() {
             return;
         }
-        let node = self.chapter.history.tree.first(node);
+        let node = self.chapter.history.record_tree.first_copy(node);
         if self.item_of(node).is_none()
             && let Some(conversation) = self.chapter.history.conversation_of(node)
         {
-            self.read_conversation(conversation.n);
+            self.read_conversation(conversation.number);
         }
         if let Some(item) = self.item_of(node) {
-            self.jump(item);
+            self.jump_to(item);
         }
     }
 
@@ -261,93 +267,94 @@ impl Transcript {
     pub(crate) fn show_node_here(&mut self, node: NodeId) {
         if let Some(item) = self.item_of(node) {
             let fork = item + 1;
-            let is_fork = |item: &Item| matches!(item.kind, ItemKind::Fork(_));
-            self.jump(if self.items.get(fork).is_some_and(is_fork) { fork } else { item });
+            let is_fork = |item: &TranscriptItem| matches!(item.kind, TranscriptItemKind::Fork(_));
+            self.jump_to(if self.items.get(fork).is_some_and(is_fork) { fork } else { item });
         }
     }
 
     /// Finds the item of the main path that a node is part of.
     pub(crate) fn item_of(&self, node: NodeId) -> Option<usize> {
         let main = self.main();
-        let folds = &self.chapter.history.folds;
-        let own = folds.of(node)?;
-        // What says nothing itself is shown with what it decorates.
-        let climbs = !folds.fold(own).voice.speaks();
+        let folds = &self.chapter.history.message_tree;
+        let own = folds.message_of(node)?;
+        // Records without content are shown with the message that they decorate.
+        let climbs = !folds.message(own).role.is_dialogue();
         let index = folds
             .ancestors(own)
             .take(if climbs { usize::MAX } else { 1 })
             // Parents come before their children.
-            .find_map(|fold| main.path.folds.binary_search(&fold).ok())?;
+            .find_map(|fold| main.path.messages.binary_search(&fold).ok())?;
         let block = self.main_blocks.partition_point(|(start, _)| *start <= index);
         Some(self.main_blocks[block.checked_sub(1)?].1)
     }
 
-    /// Returns the node that stands for an item.
-    pub(crate) fn node(&self, item: usize) -> Option<(&Stage, NodeId)> {
+    /// Returns the node of an item.
+    pub(crate) fn node_of(&self, item: usize) -> Option<(&TranscriptStage, NodeId)> {
         let item = self.items.get(item)?;
         let stage = &self.stages[item.stage];
         let fold = match &item.kind {
-            ItemKind::Block(range) => stage.path.folds.get(range.start)?,
+            TranscriptItemKind::Block(range) => stage.path.messages.get(range.start)?,
             // What trails the message before a fork, such as a note, is not what is meant.
-            ItemKind::Fork(at) => {
-                let folds = stage.path.folds.get(..=*at)?;
-                let speaks = |fold: &&FoldId| stage.chapter.history.folds.speaks(**fold);
+            TranscriptItemKind::Fork(at) => {
+                let folds = stage.path.messages.get(..=*at)?;
+                let speaks =
+                    |fold: &&MessageNodeId| stage.chapter.history.message_tree.has_dialogue(**fold);
                 folds.iter().rev().find(speaks).or(folds.last())?
             }
             // What is done there is done to the message that Claude Code resumes from.
-            ItemKind::Resume => {
+            TranscriptItemKind::Resume => {
                 let resume = stage.chapter.history.branches.resume?;
                 return Some((stage, resume.leaf));
             }
-            ItemKind::Agent => stage.path.folds.first()?,
+            TranscriptItemKind::Agent => stage.path.messages.first()?,
         };
-        Some((stage, stage.chapter.history.folds.fold(*fold).head))
+        Some((stage, stage.chapter.history.message_tree.message(*fold).head))
     }
 
     /// Takes a file that was rewritten: nothing that was known of its records holds. What is read stays
     /// the same if it is still there.
     fn begin_again(&mut self, chapter: Arc<Chapter>) {
         let name = self
-            .node(self.cursor)
-            .and_then(|(stage, node)| stage.chapter.history.session.record(node).name);
-        let node = name.and_then(|name| chapter.history.tree.find(name));
+            .node_of(self.cursor)
+            .and_then(|(stage, node)| stage.chapter.history.session.record(node).uuid);
+        let node = name.and_then(|name| chapter.history.node_by_uuid(name));
         *self = Self {
             tools: self.tools,
             thinking: self.thinking,
             usage: self.usage,
             size: self.size,
             next_stage: self.next_stage,
-            ..Self::new(chapter, &node.map_or(Target::Resume, Target::Node))
+            ..Self::new(chapter, &node.map_or(JumpTarget::Resume, JumpTarget::Node))
         };
-        self.settle();
+        self.restore_position();
     }
 
     /// Takes a file that has grown; the place stays, or the end if that is followed. `false`: it has
     /// not, and was read anew.
-    pub(crate) fn grew(&mut self, chapter: Arc<Chapter>, follow: bool) -> bool {
+    pub(crate) fn replace_chapter(&mut self, chapter: Arc<Chapter>, follow: bool) -> bool {
         if !goes_on(&self.chapter.history, &chapter.history) {
             self.begin_again(chapter);
             return false;
         }
         let was_end = self.last_block() <= self.cursor;
-        let fold = self.main().path.folds.last().copied();
+        let fold = self.main().path.messages.last().copied();
         self.chapter = chapter;
         let history = &self.chapter.history;
-        let next = match history.branches.resuming() {
-            Some(resuming) if follow => Some(resuming.n),
-            // The conversation that was read goes on under another leaf, maybe another number.
+        let next = match history.branches.resuming_conversation() {
+            Some(resuming) if follow => Some(resuming.number),
+            // The conversation continues under another leaf, and possibly another number.
             _ => fold
-                .map(|fold| history.folds.fold(fold).head)
+                .map(|fold| history.message_tree.message(fold).head)
                 .and_then(|head| history.conversation_of(head))
-                .map(|found| found.n),
+                .map(|found| found.number),
         };
-        let next = next.or(history.branches.conversations.last().map(|last| last.n));
+        let next = next.or(history.branches.conversations.last().map(|last| last.number));
         match &mut self.aside {
             Some(last) => *last = history.last_below(*last),
             None => self.conversation = next.unwrap_or(0),
         }
         self.renew_end();
-        for stage in self.stages.iter_mut().filter(|stage| stage.part == Part::Main) {
+        for stage in self.stages.iter_mut().filter(|stage| stage.part == StageRole::Main) {
             stage.chapter = self.chapter.clone();
         }
         self.set_main();
@@ -363,5 +370,5 @@ fn goes_on(before: &History, now: &History) -> bool {
     let (before, now) = (before.session.records(), now.session.records());
     let Some(last) = before.last() else { return true };
     let same = now.get(before.len() - 1);
-    same.is_some_and(|same| (same.span, same.name) == (last.span, last.name))
+    same.is_some_and(|same| (same.span, same.uuid) == (last.span, last.uuid))
 }

@@ -1,59 +1,57 @@
-//! What keys do in what lies over the panes.
+//! Keys in overlays.
 
 use ramus_render::Label;
 use ratatui::crossterm::event::KeyEvent;
 
-use crate::event::{Deed, Effect, OpenRequest, Opening, Side, Target};
-use crate::keys::{self, Action};
-use crate::panes::list::prompts_page;
-use crate::state::{Focus, Overlay, State};
+use crate::event::{ChangeCommand, DocumentRequest, Effect, MarkedBranch};
+use crate::keys::{self, KeyAction};
+use crate::state::{Focus, Overlay, ScreenState};
 
-impl State {
-    pub(super) fn overlay_key(&mut self, key: KeyEvent, action: Option<Action>) -> Vec<Effect> {
-        let height = usize::from(self.areas().body.height).saturating_sub(2);
-        if action == Some(Action::Back) {
+impl ScreenState {
+    pub(super) fn overlay_key(&mut self, key: KeyEvent, action: Option<KeyAction>) -> Vec<Effect> {
+        let height = usize::from(self.screen_areas().body.height).saturating_sub(2);
+        if action == Some(KeyAction::Back) {
             return self.close_overlay();
         }
         match &mut self.overlay {
-            Some(Overlay::Page(page)) => match action {
-                Some(Action::Enter) => {
-                    let question = page.question().cloned();
+            Some(Overlay::Document(page)) => match action {
+                Some(KeyAction::Enter) => {
+                    let question = page.selected_link().cloned();
+                    if let Some(DocumentRequest::Operation(op)) = question {
+                        self.close_overlay();
+                        self.show_status("planning …", Label::Dim);
+                        return vec![Effect::ApplyChange(ChangeCommand::Undo(Some(op)))];
+                    }
                     return question.map(|question| self.look_up(question)).into_iter().collect();
                 }
                 Some(action) => {
-                    page.update(action, height);
+                    page.apply_action(action, height);
                 }
                 None => {}
             },
             Some(Overlay::Branches(branches)) => match action {
-                Some(Action::Enter) => return self.choose_branch(),
+                Some(KeyAction::Enter) => return self.choose_branch(),
                 None if keys::plain_letter(key) == Some('d') => return self.mark_branch(),
                 Some(action) => {
-                    branches.update(action, height);
+                    branches.apply_action(action, height);
                 }
                 None => {}
             },
             Some(Overlay::Agents(agents)) => match action {
-                Some(Action::Enter) => {
+                Some(KeyAction::Enter) => {
                     let agent = agents.agents[agents.cursor.at].clone();
                     self.overlay = None;
                     return self.open_agent_pane(&agent);
                 }
                 Some(action) => {
-                    agents.update(action, height);
+                    agents.apply_action(action, height);
                 }
                 None => {}
             },
-            Some(Overlay::Results(results)) => match action {
-                Some(Action::Enter) => return self.choose_result(),
-                Some(action) => {
-                    results.update(action, height);
-                }
-                None => {}
-            },
+            Some(Overlay::Palette(_)) => return self.palette_key(key, action),
             Some(Overlay::Menu(menu)) => {
                 if let Some(action) = action {
-                    menu.update(action, height);
+                    menu.scroll_text(action, height);
                 }
             }
             None => {}
@@ -62,20 +60,20 @@ impl State {
     }
 
     /// Does what was chosen from a menu.
-    pub(super) fn chosen(&mut self, effect: Option<Effect>) -> Vec<Effect> {
+    pub(super) fn apply_choice(&mut self, effect: Option<Effect>) -> Vec<Effect> {
         self.overlay = None;
-        if let Some(Effect::Do(Deed::Merge(..))) = effect {
+        if let Some(Effect::ApplyChange(ChangeCommand::Merge(..))) = effect {
             self.marked = None;
-            self.say("planning …", Label::Dim);
+            self.show_status("planning …", Label::Dim);
         }
         effect.into_iter().collect()
     }
 
-    /// Closes what lies over the panes; whoever asks there hears a no.
+    /// Closes the overlay; a pending question is answered with no.
     pub(super) fn close_overlay(&mut self) -> Vec<Effect> {
         match self.overlay.take() {
-            Some(Overlay::Menu(menu)) => menu.refused().into_iter().collect(),
-            Some(Overlay::Page(page)) => {
+            Some(Overlay::Menu(menu)) => menu.refusal_effect().into_iter().collect(),
+            Some(Overlay::Document(page)) => {
                 self.overlay = page.under.map(|under| *under);
                 Vec::new()
             }
@@ -85,51 +83,29 @@ impl State {
 
     pub(super) fn choose_branch(&mut self) -> Vec<Effect> {
         let Some(Overlay::Branches(branches)) = self.overlay.take() else { return Vec::new() };
-        let Some(conversation) = branches.chosen() else { return Vec::new() };
+        let Some(conversation) = branches.selected_conversation() else { return Vec::new() };
         let history = &branches.chapter.history;
         // What is new on a branch begins after the fork it was left at.
-        let fork = conversation.fork.map(|fork| &history.branches.forks[fork]);
-        let node = fork.map(|fork| history.folds.fold(fork.fold).head);
+        let fork = conversation.fork_index.map(|fork| &history.branches.forks[fork]);
+        let node = fork.map(|fork| history.message_tree.message(fork.message).head);
         if let Some(reading) = self.stack.last_mut() {
-            reading.read_conversation(conversation.n);
+            reading.read_conversation(conversation.number);
             match node {
                 Some(node) => reading.show_node_here(node),
                 None => {
-                    reading.go(Action::First);
+                    reading.apply_action(KeyAction::First);
                 }
             }
         }
         self.focus = Focus::Transcript;
-        self.earlier().into_iter().collect()
+        self.earlier_effect().into_iter().collect()
     }
 
     fn mark_branch(&mut self) -> Vec<Effect> {
         let Some(Overlay::Branches(branches)) = &self.overlay else { return Vec::new() };
-        let Some(conversation) = branches.chosen() else { return Vec::new() };
-        let side = Side { chapter: branches.chapter.clone(), conversation: conversation.n };
-        self.mark(side)
-    }
-
-    pub(super) fn choose_result(&mut self) -> Vec<Effect> {
-        let Some(Overlay::Results(results)) = &self.overlay else { return Vec::new() };
-        let Some(message) = results.messages.get(results.cursor.at) else { return Vec::new() };
-        if let Some(prompt) = &message.lost {
-            return vec![Effect::Show(prompts_page(&message.session, [prompt]))];
-        }
-        let Some(request) = self.result_request() else { return Vec::new() };
-        vec![Effect::Open(Box::new(OpenRequest { opening: Opening::Hit, ..request }))]
-    }
-
-    /// Returns where the chosen message is; `None`: its session is gone.
-    pub(super) fn result_request(&self) -> Option<OpenRequest> {
-        let Some(Overlay::Results(results)) = &self.overlay else { return None };
-        let message = results.messages.get(results.cursor.at)?;
-        let target = message.node.map_or(Target::Resume, Target::Node);
-        let sessions = self.list.projects.iter().flat_map(|project| &project.sessions);
-        let session = sessions.map(|session| &session.file).find(|file| file.id == message.session);
-        // What is kept beside a session is read with the session.
-        let own = message.file.as_ref();
-        let file = if message.spilled { session.or(own) } else { own };
-        Some(self.list.request_for(file?, target))
+        let Some(conversation) = branches.selected_conversation() else { return Vec::new() };
+        let side =
+            MarkedBranch { chapter: branches.chapter.clone(), conversation: conversation.number };
+        self.mark_or_compare(side)
     }
 }

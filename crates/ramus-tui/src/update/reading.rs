@@ -1,24 +1,26 @@
-//! What keys do in a transcript and its tree.
+//! Keys in a transcript and its tree.
 
-use ramus_app::change::{quoted, resume_command};
-use ramus_core::edit::Policy;
+use ramus_app::ExportFormat;
+use ramus_app::change::shell_quoted;
+use ramus_core::edit::ConflictPolicy;
 use ramus_core::session::NodeId;
 use ramus_render::Label;
-use ramus_store::place::HistoryFile;
+use ramus_store::claude_dir::HistoryFile;
 
 use crate::event::{
-    AgentInfo, Chapter, Deed, Effect, NodeAddress, Opened, Opening, Question, Side, Target,
+    AgentInfo, ChangeCommand, Chapter, DocumentRequest, Effect, JumpTarget, MarkedBranch,
+    NodeAddress, OpenMode, OpenedChapter,
 };
-use crate::keys::Action;
-use crate::panes::agents::Agents;
-use crate::panes::branches::Branches;
-use crate::panes::menu::{Choice, Menu};
-use crate::panes::transcript::Transcript;
-use crate::panes::tree::Tree;
-use crate::state::{Focus, Overlay, PromptKind, State};
+use crate::keys::KeyAction;
+use crate::panes::agents::AgentsPane;
+use crate::panes::branches::BranchesPane;
+use crate::panes::menu::{MenuChoice, MenuPane};
+use crate::panes::transcript::TranscriptPane;
+use crate::panes::tree::TreePane;
+use crate::state::{Focus, InputPromptKind, Overlay, ScreenState};
 
-impl State {
-    pub(super) fn reading_action(&mut self, action: Action) -> Vec<Effect> {
+impl ScreenState {
+    pub(super) fn reading_action(&mut self, action: KeyAction) -> Vec<Effect> {
         if self.focus == Focus::Tree
             && let Some(effects) = self.tree_action(action)
         {
@@ -26,95 +28,104 @@ impl State {
         }
         let Some(reading) = self.stack.last_mut() else { return Vec::new() };
         let before = reading.cursor;
-        if reading.go(action) {
-            if reading.cursor == before && matches!(action, Action::NextFork | Action::PreviousFork)
+        if reading.apply_action(action) {
+            if reading.cursor == before
+                && matches!(action, KeyAction::NextFork | KeyAction::PreviousFork)
             {
-                self.say("no more forks that way", Label::Dim);
+                self.show_status("no more fork points in this direction", Label::Dim);
             }
             return Vec::new();
         }
         match action {
-            Action::Left | Action::Right => {
-                let by = if action == Action::Right { 1 } else { -1 };
-                if reading.switch(by) {
-                    return self.earlier().into_iter().collect();
+            KeyAction::Left | KeyAction::Right => {
+                let by = if action == KeyAction::Right { 1 } else { -1 };
+                if reading.switch_branch(by) {
+                    return self.earlier_effect().into_iter().collect();
                 }
-                self.say("there is no fork on the screen; ( and ) go to forks", Label::Dim);
+                self.show_status("no fork point on screen; use ( and ) to find one", Label::Dim);
             }
-            Action::Enter => reading.toggle(),
-            Action::Tools => reading.tools = !reading.tools,
-            Action::Thinking => reading.thinking = !reading.thinking,
-            Action::Usage => reading.usage = !reading.usage,
-            Action::NextHit | Action::PreviousHit if reading.search.is_some() => {
-                reading.next_hit(action == Action::NextHit);
+            KeyAction::Enter => reading.toggle_block(),
+            KeyAction::Tools => reading.tools = !reading.tools,
+            KeyAction::Thinking => reading.thinking = !reading.thinking,
+            KeyAction::Usage => reading.usage = !reading.usage,
+            KeyAction::NextHit | KeyAction::PreviousHit if reading.search.is_some() => {
+                reading.next_hit(action == KeyAction::NextHit);
             }
-            Action::Search => return self.ask(PromptKind::Here),
-            Action::Back => return self.back(),
-            Action::Tree => return self.toggle_tree(),
-            Action::AgentHere | Action::AgentPane if !reading.agents_known => {
+            KeyAction::Search => return self.open_prompt(InputPromptKind::Here),
+            KeyAction::Back => return self.go_back(),
+            KeyAction::Tree => return self.toggle_tree(),
+            KeyAction::AgentHere | KeyAction::AgentPane if !reading.agents_known => {
                 reading.asked = Some(action);
-                self.say("looking for the agents …", Label::Dim);
+                self.show_status("loading agents …", Label::Dim);
             }
-            Action::AgentHere => return self.agents_here(),
-            Action::AgentPane => self.list_agents(),
-            Action::Branches => {
+            KeyAction::AgentHere => return self.agents_here(),
+            KeyAction::AgentPane => self.list_agents(),
+            KeyAction::Branches => {
                 let (chapter, conversation) = (reading.chapter.clone(), reading.conversation);
-                let listed = self.list.of(&chapter.file.path);
+                let listed = self.list.session_of(&chapter.file.path);
                 let title = listed.and_then(|session| session.title.clone());
-                let branches = Branches::new(chapter.clone(), conversation, title.as_deref());
+                let branches = BranchesPane::new(chapter.clone(), conversation, title.as_deref());
                 self.overlay = Some(Overlay::Branches(branches));
                 return vec![Effect::Answers(chapter)];
             }
-            Action::Diff => {
-                return self.side().map(|side| self.mark(side)).unwrap_or_default();
+            KeyAction::Diff => {
+                return self
+                    .branch_on_screen()
+                    .map(|side| self.mark_or_compare(side))
+                    .unwrap_or_default();
             }
-            Action::Files => {
-                let place = reading.node(reading.cursor);
+            KeyAction::Files => {
+                let place = reading.node_of(reading.cursor);
                 let address = place.map(|(stage, node)| stage.chapter.node_address(node));
-                self.say("putting files together …", Label::Dim);
-                return address.map(|at| self.look_up(Question::Files(at))).into_iter().collect();
+                self.show_status("loading files …", Label::Dim);
+                return address
+                    .map(|at| self.look_up(DocumentRequest::Files(at)))
+                    .into_iter()
+                    .collect();
             }
-            Action::Goto => return self.at_cursor(Deed::Goto),
-            Action::Fork => return self.at_cursor(Deed::Fork),
-            Action::Merge => return self.merge(),
-            Action::Undo => return vec![Effect::Do(Deed::Undo)],
-            Action::Live => {
+            KeyAction::Goto => return self.at_cursor(ChangeCommand::Goto),
+            KeyAction::Fork => return self.at_cursor(ChangeCommand::Fork),
+            KeyAction::Merge => return self.merge_marked(),
+            KeyAction::Undo => return vec![Effect::ApplyChange(ChangeCommand::Undo(None))],
+            KeyAction::Live => {
                 self.live = !self.live;
                 if let Some(reading) = self.stack.last_mut().filter(|_| self.live) {
-                    let resuming = reading.chapter.history.branches.resuming().map(|c| c.n);
+                    let resuming =
+                        reading.chapter.history.branches.resuming_conversation().map(|c| c.number);
                     if let Some(n) = resuming {
                         reading.read_conversation(n);
                     }
                     reading.go_to_end();
                 }
             }
-            Action::Copy => self.copy_menu(),
-            Action::Export => self.export_menu(),
+            KeyAction::Copy => self.copy_menu(),
+            KeyAction::Export => self.export_menu(),
             _ => {}
         }
         Vec::new()
     }
 
-    fn tree_action(&mut self, action: Action) -> Option<Vec<Effect>> {
-        let height = self.areas().tree.map_or(1, |area| usize::from(area.height));
+    fn tree_action(&mut self, action: KeyAction) -> Option<Vec<Effect>> {
+        let height = self.screen_areas().tree.map_or(1, |area| usize::from(area.height));
         let tree = self.tree.as_mut()?;
-        if action == Action::Enter {
-            if let Some(id) = tree.agent().map(str::to_owned) {
-                let agent = self.reading()?.agents.iter().find(|agent| agent.id == id)?.clone();
+        if action == KeyAction::Enter {
+            if let Some(id) = tree.selected_agent().map(str::to_owned) {
+                let agent =
+                    self.open_transcript()?.agents.iter().find(|agent| agent.id == id)?.clone();
                 return Some(self.open_agent_pane(&agent));
             }
             self.focus = Focus::Transcript;
             return Some(Vec::new());
         }
-        let node = tree.update(action, height)?;
+        let node = tree.apply_action(action, height)?;
         if let (Some(node), Some(reading)) = (node, self.stack.last_mut()) {
             reading.show_node(node);
         }
-        Some(self.earlier().into_iter().collect())
+        Some(self.earlier_effect().into_iter().collect())
     }
 
     /// Goes back: out of a search, an agent, the tree, and then to the list.
-    fn back(&mut self) -> Vec<Effect> {
+    fn go_back(&mut self) -> Vec<Effect> {
         if let Some(reading) = self.stack.last_mut()
             && reading.search.take().is_some_and(|search| !search.is_given)
         {
@@ -125,15 +136,7 @@ impl State {
             self.focus = Focus::Transcript;
         } else if self.stack.len() > 1 {
             self.stack.pop();
-            let watch = self.watch();
-            return [watch].into_iter().chain(self.draw_tree()).collect();
-        } else if let Some(from) = self.searched_from.pop() {
-            (self.stack, self.focus) = (from.stack, from.focus);
-            self.overlay = Some(Overlay::Results(from.results));
-            if let Some(reading) = self.stack.first() {
-                self.list.select(&reading.chapter.file.path);
-            }
-            let watch = self.watch();
+            let watch = self.watch_effect();
             return [watch].into_iter().chain(self.draw_tree()).collect();
         } else {
             self.focus = Focus::List;
@@ -146,7 +149,7 @@ impl State {
             self.focus = Focus::Transcript;
             return Vec::new();
         }
-        self.tree = Some(Tree::default());
+        self.tree = Some(TreePane::default());
         self.focus = Focus::Tree;
         self.draw_tree()
     }
@@ -159,19 +162,19 @@ impl State {
         let (stage, agents) = reading.agents_here();
         let agents: Vec<AgentInfo> = agents.into_iter().cloned().collect();
         if agents.is_empty() {
-            self.say("this message started no agent; A lists all of them", Label::Dim);
+            self.show_status("this message started no agents; A lists all agents", Label::Dim);
             return Vec::new();
         }
         let mut requests = Vec::new();
         for agent in agents {
             let Some(call) = agent.call else { continue };
-            let opening = Opening::Here { stage, call, label: agent.label.clone() };
+            let opening = OpenMode::Here { stage, call, label: agent.label.clone() };
             match reading.agent_request(&agent, opening.clone()) {
                 Some(request) => requests.push(request),
                 // It is in this very file.
-                None => reading.open_agent(Opened {
+                None => reading.open_agent(OpenedChapter {
                     chapter: reading.chapter.clone(),
-                    target: Target::Node(agent.last),
+                    target: JumpTarget::Node(agent.last),
                     opening,
                     agents: Vec::new(),
                 }),
@@ -180,14 +183,14 @@ impl State {
         if requests.is_empty() { Vec::new() } else { vec![Effect::OpenHere(requests)] }
     }
 
-    /// Does what was asked for before the agents were known.
+    /// Runs the action that waited for the list of agents.
     pub(super) fn agents_came(&mut self) -> Vec<Effect> {
         let known = self.stack.last_mut().filter(|reading| reading.agents_known);
         let Some(asked) = known.and_then(|reading| reading.asked.take()) else {
             return Vec::new();
         };
-        self.said = None;
-        if asked == Action::AgentHere {
+        self.status_line = None;
+        if asked == KeyAction::AgentHere {
             return self.agents_here();
         }
         self.list_agents();
@@ -197,48 +200,49 @@ impl State {
     fn list_agents(&mut self) {
         let Some(reading) = self.stack.last() else { return };
         if reading.agents.is_empty() {
-            return self.say("this session started no agents", Label::Dim);
+            return self.show_status("this session started no agents", Label::Dim);
         }
         let here = reading.agents_here().1.first().map(|agent| agent.id.clone());
         let agents = reading.agents.clone();
         let at = agents.iter().position(|agent| Some(&agent.id) == here.as_ref()).unwrap_or(0);
-        let cursor = crate::cursor::Cursor { at, top: 0 };
-        self.overlay = Some(Overlay::Agents(Agents { agents, cursor }));
+        let cursor = crate::cursor::RowCursor { at, top: 0 };
+        self.overlay = Some(Overlay::Agents(AgentsPane { agents, cursor }));
     }
 
-    /// Opens an agent as a pane of its own.
+    /// Opens an agent as a separate pane.
     pub(super) fn open_agent_pane(&mut self, agent: &AgentInfo) -> Vec<Effect> {
         let Some(reading) = self.stack.last_mut() else { return Vec::new() };
-        if let Some(request) = reading.agent_request(agent, Opening::Pane) {
+        if let Some(request) = reading.agent_request(agent, OpenMode::Pane) {
             return vec![Effect::Open(Box::new(request))];
         }
         // It is in this very file.
-        let (chapter, target) = (reading.chapter.clone(), Target::Node(agent.last));
-        let opening = Opening::Pane;
-        let effects = self.opened(Opened { chapter, target, opening, agents: Vec::new() });
+        let (chapter, target) = (reading.chapter.clone(), JumpTarget::Node(agent.last));
+        let opening = OpenMode::Pane;
+        let effects =
+            self.show_opened(OpenedChapter { chapter, target, opening, agents: Vec::new() });
         if let Some(reading) = self.stack.last_mut() {
-            reading.go(Action::First);
+            reading.apply_action(KeyAction::First);
         }
         effects
     }
 
     /// Marks a branch; compares it with the one that was marked before.
-    pub(super) fn mark(&mut self, side: Side) -> Vec<Effect> {
-        let same = |other: &Side| {
+    pub(super) fn mark_or_compare(&mut self, side: MarkedBranch) -> Vec<Effect> {
+        let same = |other: &MarkedBranch| {
             other.chapter.file.path == side.chapter.file.path
                 && other.conversation == side.conversation
         };
         match self.marked.take() {
-            Some(marked) if same(&marked) => self.say("unmarked", Label::Dim),
+            Some(marked) if same(&marked) => self.show_status("unmarked", Label::Dim),
             Some(marked) => {
-                self.say("comparing …", Label::Dim);
-                let question = Question::Compare(marked.node_address(), side.node_address());
+                self.show_status("comparing …", Label::Dim);
+                let question = DocumentRequest::Compare(marked.node_address(), side.node_address());
                 return vec![self.look_up(question)];
             }
             None => {
-                let address = side.address();
-                self.say(
-                    &format!("marked {address}; d on another branch compares the two"),
+                let address = side.branch_address(&self.list);
+                self.show_status(
+                    &format!("marked {address}; press d on another branch to compare"),
                     Label::Note,
                 );
                 self.marked = Some(side);
@@ -247,133 +251,134 @@ impl State {
         Vec::new()
     }
 
-    fn at_cursor(&mut self, deed: fn(NodeAddress) -> Deed) -> Vec<Effect> {
-        let place = self.reading().and_then(|reading| reading.node(reading.cursor));
+    fn at_cursor(&mut self, deed: fn(NodeAddress) -> ChangeCommand) -> Vec<Effect> {
+        let place = self.open_transcript().and_then(|reading| reading.node_of(reading.cursor));
         let Some((stage, node)) = place else { return Vec::new() };
         let address = stage.chapter.node_address(node);
-        self.say("planning …", Label::Dim);
-        vec![Effect::Do(deed(address))]
+        self.show_status("planning …", Label::Dim);
+        vec![Effect::ApplyChange(deed(address))]
     }
 
-    /// Returns the conversation that is read; says so if there is none.
-    fn side(&mut self) -> Option<Side> {
+    /// Returns the open conversation; shows a message if there is none.
+    fn branch_on_screen(&mut self) -> Option<MarkedBranch> {
         let reading = self.stack.last()?;
-        let side = Side { chapter: reading.chapter.clone(), conversation: reading.conversation };
+        let side =
+            MarkedBranch { chapter: reading.chapter.clone(), conversation: reading.conversation };
         if reading.aside.is_some() {
-            self.say("an agent is no conversation of its own; F makes one of it", Label::Dim);
+            self.show_status(
+                "an agent is not a conversation; press F to fork it into one",
+                Label::Dim,
+            );
             return None;
         }
         Some(side)
     }
 
-    fn merge(&mut self) -> Vec<Effect> {
+    fn merge_marked(&mut self) -> Vec<Effect> {
         let Some(marked) = self.marked.clone() else {
-            self.say("mark the other branch first: d", Label::Dim);
+            self.show_status("mark another branch first with d", Label::Dim);
             return Vec::new();
         };
-        let Some(here) = self.side().map(|side| side.node_address()) else { return Vec::new() };
+        let Some(here) = self.branch_on_screen().map(|side| side.node_address()) else {
+            return Vec::new();
+        };
         let there = marked.node_address();
         let choice = |letter, label, policy| {
-            let deed = Deed::Merge(here.clone(), there.clone(), policy);
-            Choice::new(letter, label, Some(Effect::Do(deed)))
+            let deed = ChangeCommand::Merge(here.clone(), there.clone(), policy);
+            MenuChoice::new(letter, label, Some(Effect::ApplyChange(deed)))
         };
         let choices = vec![
-            choice('s', "do not merge", Policy::Stop),
-            choice('o', "what this conversation left holds", Policy::Ours),
-            choice('t', "what the marked one left holds", Policy::Theirs),
-            choice('b', "all of it, to be put together later", Policy::KeepBoth),
+            choice('s', "do not merge", ConflictPolicy::Stop),
+            choice('o', "use this conversation's version", ConflictPolicy::Ours),
+            choice('t', "use the marked conversation's version", ConflictPolicy::Theirs),
+            choice('b', "keep all versions", ConflictPolicy::KeepBoth),
         ];
-        let menu = Menu::new("Merge with the marked one; where both changed a file", choices);
+        let menu = MenuPane::new("Merge with the marked branch. If both changed a file:", choices);
         self.overlay = Some(Overlay::Menu(menu));
         Vec::new()
     }
 
     /// Asks for a page as wide as the screen.
-    pub(super) fn look_up(&self, question: Question) -> Effect {
-        Effect::Ask(question, self.areas().body.width.saturating_sub(4))
+    pub(super) fn look_up(&self, question: DocumentRequest) -> Effect {
+        Effect::OpenDocument(question, self.screen_areas().body.width.saturating_sub(4))
     }
 
     fn copy_menu(&mut self) {
         let Some(reading) = self.stack.last() else { return };
-        let Some((stage, node)) = reading.node(reading.cursor) else { return };
-        let address = self.address(&stage.chapter, node);
-        let mut choices = vec![Choice::new(
+        let Some((stage, node)) = reading.node_of(reading.cursor) else { return };
+        let address = self.node_address(&stage.chapter, node);
+        let mut choices = vec![MenuChoice::new(
             'a',
             format!("address  {address}"),
             Some(Effect::Copy(address.clone(), "the address")),
         )];
-        if let Some(want) = reading.want_anyway(reading.cursor) {
+        if let Some(want) = reading.new_render_request(reading.cursor) {
             let effect = Effect::CopyMessage(Box::new(want));
-            choices.push(Choice::new('m', "message", Some(effect)));
+            choices.push(MenuChoice::new('m', "message", Some(effect)));
         }
-        for (letter, label, command) in self.commands(reading) {
-            let label = format!("{label}  {command}");
-            choices.push(Choice::new(letter, label, Some(Effect::Copy(command, "the command"))));
-        }
-        self.overlay = Some(Overlay::Menu(Menu::new("Copy", choices)));
+        choices.extend(self.shell_commands(reading));
+        self.overlay = Some(Overlay::Menu(MenuPane::new("Copy", choices)));
     }
 
     fn export_menu(&mut self) {
-        let Some(side) = self.side() else { return };
+        let Some(side) = self.branch_on_screen() else { return };
         let formats = [
-            ('m', "md", "Markdown"),
-            ('h', "html", "HTML, one file"),
-            ('j', "json", "JSON"),
-            ('l', "jsonl", "JSONL, the lines as they are"),
-            ('t', "txt", "text"),
+            ('m', ExportFormat::Markdown, "Markdown"),
+            ('h', ExportFormat::Html, "HTML, one file"),
+            ('j', ExportFormat::Json, "JSON"),
+            ('l', ExportFormat::Jsonl, "JSONL, the lines as they are"),
+            ('t', ExportFormat::Text, "text"),
         ];
         let choices = formats.map(|(letter, format, label)| {
-            Choice::new(letter, label, Some(Effect::Export(side.clone(), format)))
+            MenuChoice::new(letter, label, Some(Effect::Export(side.clone(), format)))
         });
         self.overlay =
-            Some(Overlay::Menu(Menu::new("Export this conversation as", choices.into())));
+            Some(Overlay::Menu(MenuPane::new("Export this conversation as", choices.into())));
     }
 
-    /// Returns what to type in a shell to go on with what is read: a letter, what it does, the command.
+    /// Returns the menu choices with shell commands that continue the open conversation.
     ///
     /// Claude Code resumes one branch of a session only. Another one must be made that first, or a
     /// session of its own; an agent cannot be resumed at all.
-    fn commands(&self, reading: &Transcript) -> Vec<(char, &'static str, String)> {
+    fn shell_commands(&self, reading: &TranscriptPane) -> Vec<MenuChoice> {
         let chapter = &reading.chapter;
         let root = self.unusual_root(&chapter.file);
         let ramus = root.as_ref().map_or_else(
             || "ramus".to_owned(),
-            |root| format!("ramus --claude-dir {}", quoted(root)),
+            |root| format!("ramus --claude-dir {}", shell_quoted(root)),
         );
-        let last =
-            reading.main().path.folds.last().map(|fold| chapter.history.folds.fold(*fold).head);
-        let last = reading.current().map(|current| current.leaf).or(last);
-        let address = last.map(|last| quoted(&self.address(chapter, last)));
+        let last = reading
+            .main()
+            .path
+            .messages
+            .last()
+            .map(|fold| chapter.history.message_tree.message(*fold).head);
+        let last = reading.current_conversation().map(|current| current.leaf).or(last);
+        let address = last.map(|last| shell_quoted(&self.node_address(chapter, last)));
         let fork = address.as_ref().map(|address| format!("{ramus} fork {address}"));
-        let fork = fork.map(|command| ('f', "fork   ", command));
+        let fork = fork.map(|command| {
+            let label = format!("fork     {command}");
+            MenuChoice::new('f', label, Some(Effect::Copy(command, "the command")))
+        });
         if chapter.file.role.is_agent() || reading.aside.is_some() {
             return fork.into_iter().collect();
         }
-        let mut resume = resume_command(&chapter.file.id);
-        if let Some(root) = &root {
-            resume = format!("CLAUDE_CONFIG_DIR={} {resume}", quoted(root));
-        }
-        if let Some(cwd) = chapter.history.session.facts().cwd.as_deref() {
-            resume = format!("cd {} && {resume}", quoted(cwd));
-        }
-        match (reading.current(), address) {
-            (Some(current), Some(address)) if !current.resumes => {
-                let command = format!("{ramus} goto {address} && {resume}");
-                [('r', "resume ", command)].into_iter().chain(fork).collect()
-            }
-            _ => vec![('r', "resume ", resume)],
-        }
+        let resume = last.map(|last| Effect::CopyResume(chapter.node_address(last)));
+        let resume =
+            resume.map(|effect| MenuChoice::new('r', "resume   the command", Some(effect)));
+        let is_elsewhere = reading.current_conversation().is_some_and(|current| !current.resumes);
+        resume.into_iter().chain(fork.filter(|_| is_elsewhere)).collect()
     }
 
     /// Returns the address of a node, in full if a short one could mean another node.
-    fn address(&self, chapter: &Chapter, node: NodeId) -> String {
+    fn node_address(&self, chapter: &Chapter, node: NodeId) -> String {
         match self.list.short_id(&chapter.file) {
-            Some(id) if chapter.is_only(node) => chapter.address(id, node),
+            Some(id) if chapter.is_only(node) => chapter.address_of(id, node),
             _ => chapter.full_address(node),
         }
     }
 
-    /// Returns the Claude directory of a file if commands must be told of it.
+    /// Returns the Claude directory of a file if commands need it as an option.
     fn unusual_root(&self, file: &HistoryFile) -> Option<String> {
         let is_usual = self.usual_roots.iter().any(|root| file.path.starts_with(root));
         let path = file.path.to_string_lossy();

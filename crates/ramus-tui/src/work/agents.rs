@@ -5,28 +5,28 @@ use std::sync::mpsc::Sender;
 
 use ramus_core::agent::{SpawnIndex, inline_agents};
 use ramus_core::session::NodeId;
-use ramus_store::agents::{Agent, agents_of, with_calls};
-use ramus_store::place::FileRole;
+use ramus_store::agents::{SubAgent, attach_calls, read_agents};
+use ramus_store::claude_dir::FileRole;
 
-use crate::event::{AgentInfo, Chapter, Event};
-use crate::work::Desk;
+use crate::event::{AgentInfo, Chapter, ScreenEvent};
+use crate::work::LatestWorker;
 
-pub(crate) fn desk(events: Sender<Event>) -> Desk<Arc<Chapter>> {
-    Desk::open(events, |chapter: Arc<Chapter>, _, events| {
-        let agents = agents(&chapter);
-        let _ = events.send(Event::Agents { file: chapter.file.path.clone(), agents });
+pub(crate) fn start_agents_worker(events: Sender<ScreenEvent>) -> LatestWorker<Arc<Chapter>> {
+    LatestWorker::start_worker(events, |chapter: Arc<Chapter>, _, events| {
+        let agents = list_agents(&chapter);
+        let _ = events.send(ScreenEvent::Agents { file: chapter.file.path.clone(), agents });
     })
 }
 
-pub(crate) fn agents(chapter: &Chapter) -> Vec<AgentInfo> {
+pub(crate) fn list_agents(chapter: &Chapter) -> Vec<AgentInfo> {
     let history = &chapter.history;
     let (session, is_agent) = match &chapter.file.role {
         FileRole::Session => (&chapter.file.id, false),
         FileRole::NestedAgent { session } => (session, true),
         FileRole::FlatAgent | FileRole::Journal { .. } => return Vec::new(),
     };
-    let (agents, _) = agents_of(&chapter.files, session);
-    let info = |(call, agent): (Option<NodeId>, Agent)| AgentInfo {
+    let (agents, _) = read_agents(&chapter.files, session);
+    let info = |(call, agent): (Option<NodeId>, SubAgent)| AgentInfo {
         label: agent.meta.description.or(agent.words).unwrap_or_default(),
         id: agent.file.id.clone(),
         call,
@@ -46,10 +46,10 @@ pub(crate) fn agents(chapter: &Chapter) -> Vec<AgentInfo> {
         own.sort_by_key(|agent| agent.call);
         return own;
     }
-    let mut found: Vec<AgentInfo> = with_calls(agents, history).into_iter().map(info).collect();
+    let mut found: Vec<AgentInfo> = attach_calls(agents, history).into_iter().map(info).collect();
     found.extend(inline_agents(history).into_iter().map(|agent| AgentInfo {
         id: String::new(),
-        label: history.session.words(agent.root).unwrap_or_default().to_owned(),
+        label: history.session.preview_text(agent.root).unwrap_or_default().to_owned(),
         call: agent.call,
         depth: 0,
         records: agent.records,

@@ -1,133 +1,198 @@
-//! Changes of the history: planned, shown with a question, and made if they are wanted.
+//! Plans changes to a history, shows them with a question, and applies them if confirmed.
 
 use std::sync::mpsc::{Sender, channel};
 use std::time::SystemTime;
 
-use ramus_app::change::{MergeRequest, apply, apply_hint, resume_command};
-use ramus_app::survey::to_time;
+use ramus_app::change::{MergeRequest, apply_change, apply_hint, resume_command};
+use ramus_app::survey::time_from_system;
 use ramus_app::{
-    AddressError, ChangeError, ChangeRequest, NewSessionAt, PlannedChange, Site, Workspace,
+    AddressError, ChangeError, ChangeRequest, NewSessionAt, NodeSelector, OpenedSession,
+    PlannedChange, ResumeStep, Workspace,
 };
-use ramus_core::edit::{ChangeDetail, Strategy};
+use ramus_core::edit::{ChangeDetail, MergeStrategy};
 use ramus_core::session::NodeId;
 use ramus_render::change::{
     ChangeStyle, change_lines, change_question, conflict_words, done_line, offer_lines,
     recovery_lines, resume_note_lines,
 };
 use ramus_render::{Label, Line};
-use ramus_store::apply::{Recovered, Unfinished, recover};
+use ramus_store::apply::{RecoveredJournal, UnfinishedOperation, recover_operations};
 
-use super::pages::{could_not, error_lines};
-use crate::event::{Deed, Event, NodeAddress};
-use crate::state::Clock;
+use super::documents::{could_not, error_lines};
+use crate::event::{
+    ChangeCommand, JumpTarget, NodeAddress, OpenRequest, ResumeChoice, ScreenEvent,
+};
+use crate::state::ScreenClock;
 
 /// Plans are wrapped where they are shown, so that paths can be read to their end.
-const ROOMY: usize = 400;
+const PLAN_WIDTH: usize = 400;
 
 /// Plans a change, asks, and makes it; returns what to show.
-pub(crate) fn change(
-    deed: &Deed,
+pub(crate) fn run_change(
+    deed: &ChangeCommand,
     workspace: &Workspace,
-    clock: &Clock,
-    events: &Sender<Event>,
-) -> Event {
-    // What was read before is looked at again: the plan is for the files as they are now.
-    workspace.refresh();
-    let made = plan(deed, workspace).and_then(|plan| match plan {
-        Plan::There(line) => Ok(line),
-        Plan::Change { said, change } => make(said, &change, workspace, clock, events),
+    clock: &ScreenClock,
+    events: &Sender<ScreenEvent>,
+) -> ScreenEvent {
+    // Read again, because the plan is for the current state of the files.
+    workspace.request_refresh();
+    let made = plan_command(deed, workspace).and_then(|plan| match plan {
+        PlannedCommand::There(line) => Ok(line),
+        PlannedCommand::Change { lines: said, change } => {
+            confirm_and_apply(said, &change, workspace, clock, events)
+        }
     });
-    workspace.refresh();
-    made.map_or_else(could_not, Event::Said)
+    workspace.request_refresh();
+    made.map_or_else(could_not, ScreenEvent::Status)
 }
 
-enum Plan {
+enum PlannedCommand {
     /// Nothing is to be done.
     There(Line),
     Change {
-        /// What is said before the plan.
-        said: Vec<Line>,
+        /// The text before the plan.
+        lines: Vec<Line>,
         change: Box<PlannedChange>,
     },
 }
 
-fn plan(deed: &Deed, workspace: &Workspace) -> Result<Plan, Vec<Line>> {
-    let now = to_time(SystemTime::now());
+fn plan_command(deed: &ChangeCommand, workspace: &Workspace) -> Result<PlannedCommand, Vec<Line>> {
+    let now = time_from_system(SystemTime::now());
     let mut said = Vec::new();
     let change = match deed {
-        Deed::Goto(address) => {
-            let (site, node) = &read(workspace, address)?;
-            match workspace.plan(ChangeRequest::Goto { site, node: *node }, now) {
+        ChangeCommand::Goto(address) => {
+            let (opened, node) = &read_target(workspace, address)?;
+            match workspace.plan_change(ChangeRequest::Goto { opened, node: *node }, now) {
                 Err(ChangeError::AlreadyThere) => {
-                    let there = "The session resumes there already; nothing was written.  ";
-                    let command = resume_command(&site.found.file.id);
-                    return Ok(Plan::There(Line::plain(there).with(&command, Label::Plain)));
+                    let there = "Nothing to do: the session already resumes there.  ";
+                    let command = resume_command(&opened.found.file.id);
+                    return Ok(PlannedCommand::There(
+                        Line::plain(there).with(&command, Label::Plain),
+                    ));
                 }
                 planned => planned,
             }
         }
-        Deed::Fork(address) => {
-            let (site, node) = &read(workspace, address)?;
+        ChangeCommand::Fork(address) => {
+            let (opened, node) = &read_target(workspace, address)?;
             let to = NewSessionAt::default();
-            workspace.plan(ChangeRequest::Fork { site, node: *node, to }, now)
+            workspace.plan_change(ChangeRequest::Fork { opened, node: *node, to }, now)
         }
-        Deed::Merge(a, b, policy) => {
-            let sites = [read(workspace, a)?, read(workspace, b)?];
+        ChangeCommand::Merge(a, b, policy) => {
+            let opened_sessions = [read_target(workspace, a)?, read_target(workspace, b)?];
             let request = MergeRequest {
-                conversations: &[(&sites[0].0, sites[0].1), (&sites[1].0, sites[1].1)],
-                strategy: Strategy::Append,
+                conversations: &[
+                    (&opened_sessions[0].0, opened_sessions[0].1),
+                    (&opened_sessions[1].0, opened_sessions[1].1),
+                ],
+                strategy: MergeStrategy::Append,
                 no_base: false,
                 policy: *policy,
                 to: NewSessionAt::default(),
             };
-            workspace.plan(ChangeRequest::Merge(request), now)
+            workspace.plan_change(ChangeRequest::Merge(request), now)
         }
-        Deed::Undo => {
-            let recovered = recover(workspace.state());
-            let Recovered { journal, notes, unfinished } =
+        ChangeCommand::Rename(address, title) => {
+            let (opened, _) = &read_target(workspace, address)?;
+            workspace.plan_change(ChangeRequest::Rename { opened, title }, now)
+        }
+        ChangeCommand::Trash(address) => {
+            let (opened, _) = &read_target(workspace, address)?;
+            workspace.plan_change(ChangeRequest::Trash { opened }, now)
+        }
+        ChangeCommand::Undo(op) => {
+            let recovered = recover_operations(workspace.state_dir());
+            let RecoveredJournal { journal, notes, unfinished } =
                 recovered.map_err(|error| error_lines(&error, apply_hint(&error)))?;
-            let unfinished = unfinished.iter().map(|Unfinished { op, why }| (*op, why.as_str()));
+            let unfinished =
+                unfinished.iter().map(|UnfinishedOperation { op, why }| (*op, why.as_str()));
             said = recovery_lines(&notes, unfinished);
-            workspace.plan(ChangeRequest::Undo { journal: &journal, op: None }, now)
+            workspace.plan_change(ChangeRequest::Undo { journal: &journal, op: *op }, now)
         }
     };
     let change = change.map_err(|error| error_lines(&error, error.hint()))?;
-    Ok(Plan::Change { said, change: Box::new(change) })
+    Ok(PlannedCommand::Change { lines: said, change: Box::new(change) })
 }
 
-fn read(workspace: &Workspace, at: &NodeAddress) -> Result<(Site, NodeId), Vec<Line>> {
-    let read = || -> Result<(Site, NodeId), AddressError> {
+/// Returns the command that resumes at a message.
+pub(crate) fn resume_line(workspace: &Workspace, at: &NodeAddress) -> ScreenEvent {
+    let planned = read_target(workspace, at).and_then(|(opened, node)| {
+        let now = time_from_system(SystemTime::now());
+        let plan = workspace.plan_resume(&opened, node, now);
+        let plan = plan.map_err(|error| error_lines(&error, None::<&str>))?;
+        let address = format!("{}:{}", opened.found.address_id(), plan.leaf);
+        Ok(plan.shell_line(&address, None, &[]))
+    });
+    planned.map_or_else(could_not, |line| ScreenEvent::Text(line, "the command"))
+}
+
+/// Finds out what has to be done before Claude Code resumes somewhere.
+pub(crate) fn plan_resume(workspace: &Workspace, request: OpenRequest) -> ScreenEvent {
+    // Read again, because the plan is for the current state of the files.
+    workspace.request_refresh();
+    let node = match request.target {
+        JumpTarget::Conversation(n) => NodeSelector::Nth(n as usize),
+        JumpTarget::Resume | JumpTarget::Node(_) => NodeSelector::Resume,
+    };
+    let at = NodeAddress { file: request.file.path.clone(), node };
+    let planned = read_target(workspace, &at).and_then(|(opened, found)| {
+        let node = match request.target {
+            JumpTarget::Node(node) => node,
+            _ => found,
+        };
+        let plan = workspace.plan_resume(&opened, node, time_from_system(SystemTime::now()));
+        plan.map_err(|error| error_lines(&error, None::<&str>))
+    });
+    match planned {
+        Err(lines) => could_not(lines),
+        Ok(plan) => {
+            let choice = match plan.first {
+                ResumeStep::Nothing => ResumeChoice::AsItIs,
+                ResumeStep::GotoOrFork(_) => ResumeChoice::GotoOrFork,
+                ResumeStep::Fork { refusal, .. } => ResumeChoice::Fork(refusal.to_string()),
+            };
+            ScreenEvent::ResumePlanned(Box::new(request), choice)
+        }
+    }
+}
+
+fn read_target(
+    workspace: &Workspace,
+    at: &NodeAddress,
+) -> Result<(OpenedSession, NodeId), Vec<Line>> {
+    let read = || -> Result<(OpenedSession, NodeId), AddressError> {
         let address = workspace.address_in(&at.file, at.node.clone())?;
-        let site = Site::read(workspace, address.file)?;
-        let node = site.node(&address.node)?;
-        Ok((site, node))
+        let opened = OpenedSession::read_session(workspace, address.file)?;
+        let node = opened.find_node(&address.node)?;
+        Ok((opened, node))
     };
     read().map_err(|error| error_lines(&error, error.hint()))
 }
 
-fn make(
+fn confirm_and_apply(
     said: Vec<Line>,
     change: &PlannedChange,
     workspace: &Workspace,
-    clock: &Clock,
-    events: &Sender<Event>,
+    clock: &ScreenClock,
+    events: &Sender<ScreenEvent>,
 ) -> Result<Line, Vec<Line>> {
     let lines = plan_lines(said, change, clock);
-    if let (true, ChangeDetail::Merge { merged, .. }) = (change.stops, &change.detail) {
+    if let (true, ChangeDetail::Merge { plan: merged, .. }) = (change.stops, &change.detail) {
         let why = Line::new(&conflict_words(merged), Label::Error);
-        let hint = "mark the other branch again (d); M with another answer says what holds; nothing on disk is touched";
+        let hint = "mark the other branch again (d), then press M and choose a version; files on disk are not changed";
         return Err(lines.into_iter().chain([why, Line::new(hint, Label::Note)]).collect());
     }
     let (answer, answered) = channel();
-    let asked = Event::Asked(lines, change_question(&change.detail), answer);
+    let asked = ScreenEvent::Asked(lines, change_question(&change.detail), answer);
     if events.send(asked).is_err() || !answered.recv().unwrap_or(false) {
-        return Ok(Line::plain("nothing was written"));
+        return Ok(Line::plain("nothing changed"));
     }
-    let done = apply(workspace.state(), change, false, to_time(SystemTime::now()));
+    let done =
+        apply_change(workspace.state_dir(), change, false, time_from_system(SystemTime::now()));
     let done = done.map_err(|error| error_lines(&error, apply_hint(&error)))?;
     let told = done_line(done.op, change.plan.undoes.is_some());
     let mut line = match change.resume_command() {
-        Some(command) => Line::plain(&command).with("  ", Label::Plain).join(&told),
+        Some(command) => Line::plain(&command).with("  ", Label::Plain).with_line(&told),
         None => told,
     };
     for note in &done.notes {
@@ -137,12 +202,12 @@ fn make(
 }
 
 /// Returns what a person decides about.
-fn plan_lines(said: Vec<Line>, change: &PlannedChange, clock: &Clock) -> Vec<Line> {
-    let summary = change.summary();
+fn plan_lines(said: Vec<Line>, change: &PlannedChange, clock: &ScreenClock) -> Vec<Line> {
+    let summary = change.change_summary();
     let style = ChangeStyle {
-        width: ROOMY,
-        short_time: &|time| clock.short(time),
-        message_time: &|time| clock.message(time),
+        width: PLAN_WIDTH,
+        short_time: &|time| clock.short_time(time),
+        message_time: &|time| clock.message_time(time),
     };
     let offer = change.instead_of.as_ref().map(offer_lines);
     let mut lines = said;

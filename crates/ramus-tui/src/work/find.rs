@@ -5,70 +5,88 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use ramus_app::search::{SearchBatch, SearchRequest, matches_in_session};
-use ramus_app::{ProgressSink, Workspace};
+use ramus_app::search::{
+    PER_SESSION, SearchBatch, SearchNotes, SearchOrder, SearchRequest, matches_in_session,
+};
+use ramus_app::{ProgressSink, Scope, Workspace};
 use ramus_core::query::Query;
 use ramus_render::snippet::Snippet;
-use ramus_render::{Label, Line};
 
-use crate::event::{Chapter, Event};
-use crate::panes::results::{Found, Message};
-use crate::work::{Desk, Slot};
+use crate::event::{Chapter, ScreenEvent};
+use crate::panes::list::{FindRequest, FoundMessage, SearchUpdate};
+use crate::work::{LatestWorker, RequestSlot};
 
 /// Looks into one session.
-pub(crate) fn here_desk(events: Sender<Event>) -> Desk<(Arc<Chapter>, String)> {
-    Desk::open(events, |(chapter, text): (Arc<Chapter>, String), _, events| {
-        let Ok(query) = Query::words(&text) else { return };
+pub(crate) fn start_search_worker(
+    events: Sender<ScreenEvent>,
+) -> LatestWorker<(Arc<Chapter>, String)> {
+    LatestWorker::start_worker(events, |(chapter, text): (Arc<Chapter>, String), _, events| {
+        let Ok(query) = Query::from_words(&text) else { return };
         let hits = matches_in_session(&chapter.file, &chapter.history, &query);
-        let _ = events.send(Event::Hits { file: chapter.file.path.clone(), hits });
+        let _ = events.send(ScreenEvent::Hits { file: chapter.file.path.clone(), hits });
     })
 }
 
-/// How many messages are shown at most, the newest first.
-const MOST: usize = 1_000;
+/// How many messages are shown at most, the best first.
+const MAX_MESSAGES: usize = 200;
 /// How often what was found so far is shown.
-const PACE: Duration = Duration::from_millis(40);
+const SEND_INTERVAL: Duration = Duration::from_millis(40);
 /// How much of a text is kept around what matches.
-const SNIPPET: usize = 200;
+const SNIPPET_CHARS: usize = 200;
 
 /// Looks into everything.
-pub(crate) fn all_desk(events: Sender<Event>, workspace: Arc<Workspace>) -> Desk<String> {
-    Desk::open(events, move |text: String, newer, events| {
-        let mut request = match SearchRequest::for_text(&text, false) {
-            Ok(request) => request,
-            Err(error) => {
-                let _ = events.send(Event::Said(Line::new(&error.to_string(), Label::Error)));
-                return;
-            }
+pub(crate) fn start_find_worker(
+    events: Sender<ScreenEvent>,
+    workspace: Arc<Workspace>,
+) -> LatestWorker<FindRequest> {
+    LatestWorker::start_worker(events, move |request: FindRequest, newer, events| {
+        let mut results = ResultSender {
+            request,
+            events,
+            messages: Vec::new(),
+            notes: SearchNotes::default(),
+            sent: Instant::now(),
         };
-        (request.limit, request.counts_all) = (Some(MOST), true);
-        request.room = SNIPPET;
         workspace.list_again();
-        let mut results = ResultSender { text, events, messages: Vec::new(), sent: Instant::now() };
+        let wanted = match search_request(&workspace, &results.request) {
+            Ok(wanted) => wanted,
+            Err(problem) => return results.send_results(0, true, Some(problem)),
+        };
         let waiting = NewerRequest(newer);
-        let flow = workspace.search(&request, &waiting, |batch| {
+        let flow = workspace.search_history(&wanted, &waiting, |batch| {
             for index in 0..batch.len() {
                 if waiting.is_cancelled() {
                     return ControlFlow::Break(());
                 }
-                results.messages.extend(message(batch, index));
-                if results.sent.elapsed() > PACE {
-                    results.send(batch.found_so_far(), false);
+                results.messages.extend(found_message(batch, index));
+                if results.sent.elapsed() > SEND_INTERVAL {
+                    results.send_results(batch.found_so_far(), false, None);
                 }
             }
-            results.send(batch.found_so_far(), false);
+            results.send_results(batch.found_so_far(), false, None);
             ControlFlow::Continue(())
         });
         if let ControlFlow::Continue(outcome) = flow
             && !waiting.is_cancelled()
         {
-            results.send(outcome.found, true);
+            results.notes = outcome.notes;
+            results.send_results(outcome.found, true, None);
         }
     })
 }
 
+fn search_request(workspace: &Workspace, request: &FindRequest) -> Result<SearchRequest, String> {
+    let mut wanted = SearchRequest::from_text(&request.text).map_err(|error| error.to_string())?;
+    (wanted.limit, wanted.counts_all, wanted.is_fuzzy) = (Some(MAX_MESSAGES), true, true);
+    (wanted.order, wanted.per_session) = (SearchOrder::Best, Some(PER_SESSION));
+    wanted.passage_chars = SNIPPET_CHARS;
+    wanted.scope = if request.everywhere { Scope::All } else { workspace.default_scope() };
+    workspace.resolve_search_scope(&mut wanted).map_err(|error| error.to_string())?;
+    Ok(wanted)
+}
+
 /// Cancels a search when something else is searched for.
-struct NewerRequest<'a>(&'a Slot<String>);
+struct NewerRequest<'a>(&'a RequestSlot<FindRequest>);
 
 impl ProgressSink for NewerRequest<'_> {
     fn is_cancelled(&self) -> bool {
@@ -78,38 +96,46 @@ impl ProgressSink for NewerRequest<'_> {
 
 /// Sends messages to the screens, some at a time.
 struct ResultSender<'a> {
-    text: String,
-    events: &'a Sender<Event>,
-    messages: Vec<Message>,
+    request: FindRequest,
+    events: &'a Sender<ScreenEvent>,
+    messages: Vec<FoundMessage>,
+    notes: SearchNotes,
     sent: Instant,
 }
 
 impl ResultSender<'_> {
-    fn send(&mut self, all: usize, done: bool) {
-        let messages = std::mem::take(&mut self.messages);
-        let found = Found { text: self.text.clone(), messages, all, done };
-        // Nobody hears it when the screens are gone already.
-        let _ = self.events.send(Event::Found(Box::new(found)));
+    fn send_results(&mut self, all: usize, done: bool, problem: Option<String>) {
+        let notes = std::mem::take(&mut self.notes);
+        let found = SearchUpdate {
+            request: self.request.clone(),
+            messages: std::mem::take(&mut self.messages),
+            notes: notes.sentences(),
+            corrected: notes.corrected,
+            all,
+            done,
+            problem,
+        };
+        // The receiver is gone once the screens have ended.
+        let _ = self.events.send(ScreenEvent::Found(Box::new(found)));
         self.sent = Instant::now();
     }
 }
 
-fn message(batch: &mut SearchBatch<'_>, index: usize) -> Option<Message> {
-    let hit = batch.hit(index)?;
-    let snippet = Snippet::new(&hit.passage.text, &hit.passage.range, SNIPPET);
-    let deleted = || Some(format!("deleted session {}", hit.short_session));
-    Some(Message {
-        file: batch.source_file(index).cloned(),
+/// Reads a message that was found. Prompts of deleted sessions are listed by their words.
+fn found_message(batch: &mut SearchBatch<'_>, index: usize) -> Option<FoundMessage> {
+    let file = batch.source_file(index).cloned()?;
+    let hit = batch.read_hit(index)?;
+    let snippet = Snippet::new(&hit.passage.text, &hit.passage.range, SNIPPET_CHARS);
+    Some(FoundMessage {
+        file,
         spilled: batch.is_spilled(index),
-        title: if hit.is_prompt_only { deleted() } else { hit.title },
         session: hit.session,
         node: hit.node,
         branch: hit.branch,
         is_agent: hit.is_sidechain,
-        kind: if hit.is_prompt_only { "prompt only" } else { hit.kind.word() },
+        kind: hit.kind.as_str(),
         time: hit.time,
         snippet,
-        lost: batch.deleted_prompt(index).cloned(),
         copies: hit.copies.len().saturating_sub(1),
     })
 }

@@ -1,4 +1,4 @@
-//! What happens on the disk while one looks.
+//! Follows changes on disk while the screens are open.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -7,126 +7,125 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ramus_core::digest::Digest;
+use ramus_core::digest::SessionDigest;
 use ramus_core::history::History;
-use ramus_core::resume::Rule;
-use ramus_core::title::Summaries;
+use ramus_core::resume::ResumeRule;
 use ramus_render::{Label, Line};
-use ramus_store::follow::{Change, Changes, FollowConfig, Lines, follow};
+use ramus_store::claude_dir::{FileRole, HistoryFile, Project};
+use ramus_store::follow::{FollowConfig, FollowEvent, FollowEvents, FollowedLines, follow_files};
 use ramus_store::from_jsonl;
-use ramus_store::place::{FileRole, HistoryFile, Project};
 
-use crate::event::{Chapter, Event};
-use crate::work::survey::Sizes;
-use crate::work::{spawn, survey};
+use crate::event::{Chapter, ScreenEvent};
+use crate::work::survey::FileSizes;
+use crate::work::{spawn_guarded, survey};
 
 /// The sessions that are read now; their growth is shown at once.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Watched(Arc<Mutex<Held>>);
+pub(crate) struct WatchedSessions(Arc<Mutex<WatchedState>>);
 
 #[derive(Debug, Default)]
-struct Held {
+struct WatchedState {
     chapters: HashMap<PathBuf, Arc<Chapter>>,
     /// Those that may have grown between being read and being watched.
-    unsure: HashSet<PathBuf>,
+    unverified: HashSet<PathBuf>,
 }
 
-impl Watched {
+impl WatchedSessions {
     /// Watches these instead of those before.
-    pub(crate) fn set(&self, chapters: Vec<Arc<Chapter>>) {
-        let mut held = self.held();
-        held.unsure = chapters.iter().map(|chapter| chapter.file.path.clone()).collect();
+    pub(crate) fn watch_chapters(&self, chapters: Vec<Arc<Chapter>>) {
+        let mut held = self.lock_chapters();
+        held.unverified = chapters.iter().map(|chapter| chapter.file.path.clone()).collect();
         held.chapters = chapters.into_iter().map(|c| (c.file.path.clone(), c)).collect();
     }
 
-    fn get(&self, path: &Path) -> Option<Arc<Chapter>> {
-        self.held().chapters.get(path).cloned()
+    fn watched_chapter(&self, path: &Path) -> Option<Arc<Chapter>> {
+        self.lock_chapters().chapters.get(path).cloned()
     }
 
-    fn all(&self) -> Vec<Arc<Chapter>> {
-        self.held().chapters.values().cloned().collect()
+    fn watched_chapters(&self) -> Vec<Arc<Chapter>> {
+        self.lock_chapters().chapters.values().cloned().collect()
     }
 
     /// Puts a grown chapter in its place, if it is still watched.
-    fn put(&self, chapter: &Arc<Chapter>) {
-        if let Some(place) = self.held().chapters.get_mut(&chapter.file.path) {
+    fn replace_chapter(&self, chapter: &Arc<Chapter>) {
+        if let Some(place) = self.lock_chapters().chapters.get_mut(&chapter.file.path) {
             *place = chapter.clone();
         }
     }
 
-    /// Puts a chapter in the place of one whose file has another name now.
-    fn replace(&self, from: &Path, chapter: &Arc<Chapter>) {
-        let mut held = self.held();
+    /// Replaces a chapter whose file was renamed.
+    fn move_chapter(&self, from: &Path, chapter: &Arc<Chapter>) {
+        let mut held = self.lock_chapters();
         if held.chapters.remove(from).is_some() {
             held.chapters.insert(chapter.file.path.clone(), chapter.clone());
         }
     }
 
-    fn take_unsure(&self) -> HashSet<PathBuf> {
-        std::mem::take(&mut self.held().unsure)
+    fn take_unverified(&self) -> HashSet<PathBuf> {
+        std::mem::take(&mut self.lock_chapters().unverified)
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn lock_chapters(&self) -> MutexGuard<'_, WatchedState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// How often the list hears of sessions that are being written.
-const PACE: Duration = Duration::from_millis(400);
+const LIST_INTERVAL: Duration = Duration::from_millis(400);
 /// Reading them again may take one part in this of the time.
-const SHARE: u32 = 10;
+const READ_TIME_SHARE: u32 = 10;
 
 /// Starts the threads that follow the Claude directories.
-pub(crate) fn start(
-    events: Sender<Event>,
+pub(crate) fn start_following(
+    events: Sender<ScreenEvent>,
     roots: Vec<PathBuf>,
-    rule: Rule,
-    watched: Watched,
-    listed: Sizes,
+    rule: ResumeRule,
+    watched: WatchedSessions,
+    listed: FileSizes,
 ) {
-    let rows = keep_rows(events.clone(), rule, watched.clone());
-    spawn(events, move |events| {
-        let Ok(changes) = follow(roots, &FollowConfig::default()) else { return };
-        Follower { changes, events, watched, rule, rows, listed }.run();
+    let rows = start_row_reader(events.clone(), rule, watched.clone());
+    spawn_guarded(events, move |events| {
+        let Ok(changes) = follow_files(roots, &FollowConfig::default()) else { return };
+        SessionFollower { changes, events, watched, rule, rows, listed }.run();
     });
 }
 
-struct Follower<'a> {
-    changes: Changes,
-    events: &'a Sender<Event>,
-    watched: Watched,
-    rule: Rule,
-    /// Where to tell of sessions whose rows in the list say too little.
+struct SessionFollower<'a> {
+    changes: FollowEvents,
+    events: &'a Sender<ScreenEvent>,
+    watched: WatchedSessions,
+    rule: ResumeRule,
+    /// Where to send sessions whose rows in the list are incomplete.
     rows: Sender<HashSet<PathBuf>>,
     /// What the list was made from.
-    listed: Sizes,
+    listed: FileSizes,
 }
 
 /// What changed at once.
 #[derive(Default)]
-struct News {
-    grown: HashMap<PathBuf, (HistoryFile, Vec<Lines>)>,
+struct FollowUpdate {
+    grown: HashMap<PathBuf, (HistoryFile, Vec<FollowedLines>)>,
     touched: HashSet<PathBuf>,
 }
 
-impl Follower<'_> {
+impl SessionFollower<'_> {
     fn run(mut self) {
         let mut is_ready = false;
         loop {
-            let first = match self.changes.recv_timeout(PACE) {
+            let first = match self.changes.recv_timeout(LIST_INTERVAL) {
                 Ok(change) => Some(change),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return,
             };
-            let mut news = News::default();
+            let mut news = FollowUpdate::default();
             let mut waiting = first;
             while let Some(change) = waiting {
-                is_ready |= matches!(change, Change::Ready);
-                self.take(change, is_ready, &mut news);
+                is_ready |= matches!(change, FollowEvent::Ready);
+                self.apply_change(change, is_ready, &mut news);
                 waiting = self.changes.try_recv().ok();
             }
             for (file, lines) in news.grown.into_values() {
-                self.grow(file, &lines);
+                self.append_lines(file, &lines);
             }
             if is_ready {
                 self.catch_up();
@@ -137,55 +136,58 @@ impl Follower<'_> {
         }
     }
 
-    fn take(&mut self, change: Change, is_ready: bool, news: &mut News) {
+    fn apply_change(&mut self, change: FollowEvent, is_ready: bool, news: &mut FollowUpdate) {
         match change {
-            Change::Grew { file, lines } => {
-                news.touch(&file);
+            FollowEvent::Grew { file, lines } => {
+                news.touch_session(&file);
                 if lines.at == 0 && file.role.is_agent() {
-                    let chapters = self.watched.all();
-                    chapters.iter().for_each(|chapter| self.adopt(chapter, vec![file.clone()]));
+                    let chapters = self.watched.watched_chapters();
+                    chapters
+                        .iter()
+                        .for_each(|chapter| self.adopt_agents(chapter, vec![file.clone()]));
                 }
-                if self.watched.get(&file.path).is_some() {
+                if self.watched.watched_chapter(&file.path).is_some() {
                     let held = news.grown.entry(file.path.clone());
                     held.or_insert_with(|| (file, Vec::new())).1.push(lines);
                 }
             }
-            Change::Found { file, .. } if is_ready => {
-                news.touch(&file);
-                // The row of its session says how many there are.
-                news.touched.extend(session_of(&file));
+            FollowEvent::Found { file, .. } if is_ready => {
+                news.touch_session(&file);
+                // The row of its session shows how many there are.
+                news.touched.extend(session_path(&file));
             }
-            Change::Rewritten { file } => {
+            FollowEvent::Rewritten { file } => {
                 news.grown.remove(&file.path);
-                news.touch(&file);
-                if self.watched.get(&file.path).is_some() {
-                    let words = "the file was rewritten, and is read anew";
-                    let _ = self.events.send(Event::Said(Line::new(words, Label::Warning)));
+                news.touch_session(&file);
+                if self.watched.watched_chapter(&file.path).is_some() {
+                    let words = "the file was rewritten; reading it again";
+                    let _ = self.events.send(ScreenEvent::Status(Line::new(words, Label::Warning)));
                 }
                 self.read_again(file);
             }
-            Change::Moved { from, file } => {
-                news.touch(&file);
+            FollowEvent::Moved { from, file } => {
+                news.touch_session(&file);
                 self.follow_to(&from, file);
-                let _ = self.events.send(Event::Gone(from));
+                let _ = self.events.send(ScreenEvent::Removed(from));
             }
-            Change::Gone { file } => {
-                let _ = self.events.send(Event::Gone(file.path));
+            FollowEvent::Gone { file } => {
+                let _ = self.events.send(ScreenEvent::Removed(file.path));
             }
             // It was written to between the listing and now.
-            Change::Found { file, .. } if self.listed.get(&file.path) != Some(&file.bytes) => {
-                news.touch(&file);
-                news.touched.extend(session_of(&file));
+            FollowEvent::Found { file, .. } if self.listed.get(&file.path) != Some(&file.bytes) => {
+                news.touch_session(&file);
+                news.touched.extend(session_path(&file));
             }
-            Change::Ready => self.listed = Sizes::new(),
-            Change::Found { .. } | Change::Polling { .. } | Change::Problem(_) => {}
+            FollowEvent::Ready => self.listed = FileSizes::new(),
+            FollowEvent::Found { .. } | FollowEvent::Polling { .. } | FollowEvent::Problem(_) => {}
         }
     }
 
     /// Reads those sessions again that grew before anybody watched them, and finds their new agents.
     fn catch_up(&self) {
-        for path in self.watched.take_unsure() {
-            let (Some(chapter), Ok(found)) = (self.watched.get(&path), HistoryFile::at(&path))
+        for path in self.watched.take_unverified() {
+            let (Some(chapter), Ok(found)) =
+                (self.watched.watched_chapter(&path), HistoryFile::from_path(&path))
             else {
                 continue;
             };
@@ -193,16 +195,18 @@ impl Follower<'_> {
                 let HistoryFile { bytes, modified, .. } = found.clone();
                 self.read_again(HistoryFile { bytes, modified, ..chapter.file.clone() });
             }
-            if let (Some(chapter), Some(project)) = (self.watched.get(&path), Project::of(&found)) {
+            if let (Some(chapter), Some(project)) =
+                (self.watched.watched_chapter(&path), Project::containing_file(&found))
+            {
                 let known: HashSet<&Path> = chapter.files.iter().map(|file| &*file.path).collect();
                 let agents = project.files.into_iter().filter(|file| !known.contains(&*file.path));
-                self.adopt(&chapter, agents.collect());
+                self.adopt_agents(&chapter, agents.collect());
             }
         }
     }
 
     /// Adds agents that have just begun to a session that may have started them.
-    fn adopt(&self, chapter: &Chapter, agents: Vec<HistoryFile>) {
+    fn adopt_agents(&self, chapter: &Chapter, agents: Vec<HistoryFile>) {
         let is_own = |agent: &HistoryFile| match &agent.role {
             FileRole::NestedAgent { session } => *session == chapter.file.id,
             role => role.is_agent() && agent.path.parent() == chapter.file.path.parent(),
@@ -212,37 +216,38 @@ impl Follower<'_> {
             let stays = |file: &&HistoryFile| own.iter().all(|agent| agent.path != file.path);
             let files = chapter.files.iter().filter(stays).chain(&own).cloned().collect();
             let (file, history) = (chapter.file.clone(), chapter.history.clone());
-            self.show(Chapter::new(file, files, chapter.project.clone(), history));
+            self.send_grown(Chapter::new(file, files, chapter.project.clone(), history));
         }
     }
 
     /// Adds lines to a session that is read.
-    fn grow(&self, file: HistoryFile, lines: &[Lines]) {
-        let Some(chapter) = self.watched.get(&file.path) else { return };
+    fn append_lines(&self, file: HistoryFile, lines: &[FollowedLines]) {
+        let Some(chapter) = self.watched.watched_chapter(&file.path) else { return };
         let mut session = chapter.history.session.clone();
         for lines in lines {
-            match lines.beyond(session.facts().bytes) {
+            match lines.bytes_after(session.facts().bytes) {
                 Some(bytes) => session.push(bytes),
-                // Something lies between: what was read is not what is there.
+                // Bytes in between are missing, so the state is out of date.
                 None => return self.read_again(file),
             }
         }
-        session.end();
+        session.finish_last_line();
         self.show_grown(&chapter, file, History::new(session, self.rule));
     }
 
-    /// Goes on with a session that is read at the place where it lies now.
+    /// Continues an open session at its new path.
     fn follow_to(&self, from: &Path, file: HistoryFile) {
-        let Some(before) = self.watched.get(from) else { return };
-        let files = Project::of(&file).map_or_else(|| before.files.clone(), |now| now.files.into());
+        let Some(before) = self.watched.watched_chapter(from) else { return };
+        let files = Project::containing_file(&file)
+            .map_or_else(|| before.files.clone(), |now| now.files.into());
         let (project, history) = (before.project.clone(), before.history.clone());
         let chapter = Arc::new(Chapter::new(file, files, project, history));
-        self.watched.replace(from, &chapter);
-        let _ = self.events.send(Event::Moved(from.to_owned(), chapter));
+        self.watched.move_chapter(from, &chapter);
+        let _ = self.events.send(ScreenEvent::Moved(from.to_owned(), chapter));
     }
 
     fn read_again(&self, file: HistoryFile) {
-        let Some(chapter) = self.watched.get(&file.path) else { return };
+        let Some(chapter) = self.watched.watched_chapter(&file.path) else { return };
         if let Ok(history) = from_jsonl(&file.path, self.rule) {
             self.show_grown(&chapter, file, history);
         }
@@ -250,18 +255,18 @@ impl Follower<'_> {
 
     fn show_grown(&self, before: &Chapter, file: HistoryFile, history: History) {
         let (files, project) = (before.files.clone(), before.project.clone());
-        self.show(Chapter::new(file, files, project, Arc::new(history)));
+        self.send_grown(Chapter::new(file, files, project, Arc::new(history)));
     }
 
-    fn show(&self, chapter: Chapter) {
+    fn send_grown(&self, chapter: Chapter) {
         let chapter = Arc::new(chapter);
-        self.watched.put(&chapter);
-        let _ = self.events.send(Event::Grew(chapter));
+        self.watched.replace_chapter(&chapter);
+        let _ = self.events.send(ScreenEvent::Grew(chapter));
     }
 }
 
-impl News {
-    fn touch(&mut self, file: &HistoryFile) {
+impl FollowUpdate {
+    fn touch_session(&mut self, file: &HistoryFile) {
         if file.role == FileRole::Session {
             self.touched.insert(file.path.clone());
         }
@@ -269,7 +274,7 @@ impl News {
 }
 
 /// Returns the file of the session below which an agent has its own.
-fn session_of(agent: &HistoryFile) -> Option<PathBuf> {
+fn session_path(agent: &HistoryFile) -> Option<PathBuf> {
     let FileRole::NestedAgent { session } = &agent.role else { return None };
     let dir = agent.path.ancestors().find(|dir| dir.ends_with(session))?;
     Some(dir.with_file_name(format!("{session}.jsonl")))
@@ -277,29 +282,32 @@ fn session_of(agent: &HistoryFile) -> Option<PathBuf> {
 
 /// Starts the thread that brings rows of the list up to date; growth of what is read does not
 /// wait for it.
-fn keep_rows(events: Sender<Event>, rule: Rule, watched: Watched) -> Sender<HashSet<PathBuf>> {
+fn start_row_reader(
+    events: Sender<ScreenEvent>,
+    rule: ResumeRule,
+    watched: WatchedSessions,
+) -> Sender<HashSet<PathBuf>> {
     let (sender, stale) = channel::<HashSet<PathBuf>>();
-    spawn(events, move |events| {
+    spawn_guarded(events, move |events| {
         while let Ok(first) = stale.recv() {
             let start = Instant::now();
             let paths: HashSet<PathBuf> =
                 { first }.into_iter().chain(stale.try_iter().flatten()).collect();
             for path in paths {
-                let Ok(file) = HistoryFile::at(&path) else { continue };
-                let history = match watched.get(&path) {
+                let Ok(file) = HistoryFile::from_path(&path) else { continue };
+                let history = match watched.watched_chapter(&path) {
                     Some(chapter) => chapter.history.clone(),
                     None => match from_jsonl(&path, rule) {
                         Ok(history) => Arc::new(history),
                         Err(_) => continue,
                     },
                 };
-                let digest = Digest::new(&history);
+                let digest = SessionDigest::new(&history);
                 let label = digest.facts.cwd.as_deref().unwrap_or_default().to_owned();
-                let agents = file.nested_agents() as u32;
-                let session = survey::session(file, &digest, &Summaries::default(), agents);
-                let _ = events.send(Event::Changed(label, Box::new(session)));
+                let session = survey::lone_session_row(&file, &digest, file.count_nested_agents());
+                let _ = events.send(ScreenEvent::Changed(label, Box::new(session)));
             }
-            thread::sleep(PACE.max(start.elapsed() * SHARE));
+            thread::sleep(LIST_INTERVAL.max(start.elapsed() * READ_TIME_SHARE));
         }
     });
     sender

@@ -7,53 +7,65 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use ramus_core::body::Body;
-use ramus_core::history::Path;
+use ramus_core::body::RecordBody;
+use ramus_core::history::ConversationPath;
 use ramus_core::price::PriceList;
 use ramus_core::session::NodeId;
-use ramus_core::turn::{Fork, ForkWay, Part, Turn, TurnKind, fork_turn, turns};
+use ramus_core::turn::{
+    ForkTurn, ForkTurnBranch, ReplyPart, Turn, TurnKind, fork_turn, path_turns,
+};
 use ramus_render::highlight::Highlight;
-use ramus_render::layout::{self, pad, truncate};
-use ramus_render::text::{Flow, TextConfig, Transcript, count};
+use ramus_render::layout::{self, pad_line, truncate_line};
+use ramus_render::text::{
+    TextConfig, TranscriptState, TranscriptWriter, count_noun, fork_kind_phrase,
+};
 use ramus_render::{Label, Line};
-use ramus_store::Bodies;
+use ramus_store::RecordReader;
 
-use crate::event::{Chapter, Event, Rendered};
-use crate::panes::transcript::{ItemKind, Key, Look, shown_ways};
-use crate::state::Clock;
-use crate::work::Desk;
+use crate::event::{Chapter, RenderedBlock, ScreenEvent};
+use crate::panes::transcript::{BlockKey, BlockStyle, TranscriptItemKind, visible_branches};
+use crate::state::ScreenClock;
+use crate::work::LatestWorker;
 
 /// What it takes to render a block.
 #[derive(Clone, Debug)]
-pub(crate) struct Want {
-    pub(crate) key: Key,
-    pub(crate) look: Look,
+pub(crate) struct RenderRequest {
+    pub(crate) key: BlockKey,
+    pub(crate) look: BlockStyle,
     pub(crate) chapter: Arc<Chapter>,
-    pub(crate) path: Arc<Path>,
-    pub(crate) kind: ItemKind,
-    /// The block right before it: who goes on speaking is not announced again.
+    pub(crate) path: Arc<ConversationPath>,
+    pub(crate) kind: TranscriptItemKind,
+    /// The block before it: a speaker that continues gets no second heading.
     pub(crate) previous: Option<Range<usize>>,
 }
 
-/// How long nothing must be asked for until something is prepared: who scrolls on needs the time.
-const PAUSE: Duration = Duration::from_millis(20);
+/// Idle time before preparing blocks, so that scrolling is not delayed.
+const PREPARE_DELAY: Duration = Duration::from_millis(20);
 
 /// Starts the thread that renders what is seen.
-pub(crate) fn desk(events: Sender<Event>, clock: Clock, prices: Arc<PriceList>) -> Desk<Vec<Want>> {
-    painting(events, Painter::new(clock, prices), Duration::ZERO)
+pub(crate) fn start_render_worker(
+    events: Sender<ScreenEvent>,
+    clock: ScreenClock,
+    prices: Arc<PriceList>,
+) -> LatestWorker<Vec<RenderRequest>> {
+    start_painter(events, BlockPainter::new(clock, prices), Duration::ZERO)
 }
 
 /// Starts the thread that renders what may be seen next, when there is time for it.
-pub(crate) fn preparing_desk(
-    events: Sender<Event>,
-    clock: Clock,
+pub(crate) fn start_prepare_worker(
+    events: Sender<ScreenEvent>,
+    clock: ScreenClock,
     prices: Arc<PriceList>,
-) -> Desk<Vec<Want>> {
-    painting(events, Painter::new(clock, prices), PAUSE)
+) -> LatestWorker<Vec<RenderRequest>> {
+    start_painter(events, BlockPainter::new(clock, prices), PREPARE_DELAY)
 }
 
-fn painting(events: Sender<Event>, mut painter: Painter, pause: Duration) -> Desk<Vec<Want>> {
-    Desk::open(events, move |wants: Vec<Want>, newer, events| {
+fn start_painter(
+    events: Sender<ScreenEvent>,
+    mut painter: BlockPainter,
+    pause: Duration,
+) -> LatestWorker<Vec<RenderRequest>> {
+    LatestWorker::start_worker(events, move |wants: Vec<RenderRequest>, newer, events| {
         if newer.comes_within(pause) {
             return;
         }
@@ -61,79 +73,79 @@ fn painting(events: Sender<Event>, mut painter: Painter, pause: Duration) -> Des
             if newer.is_waiting() {
                 return;
             }
-            let lines = painter.lines(&want);
-            let Want { key, look, chapter, .. } = want;
-            let rendered = Rendered { key, look, chapter, lines };
-            let _ = events.send(Event::Rendered(Box::new(rendered)));
+            let lines = painter.paint_lines(&want);
+            let RenderRequest { key, look, chapter, .. } = want;
+            let rendered = RenderedBlock { key, look, chapter, lines };
+            let _ = events.send(ScreenEvent::Rendered(Box::new(rendered)));
         }
     })
 }
 
 /// How many ends of blocks are remembered.
-const FLOWS: usize = 4_000;
+const MAX_FLOWS: usize = 4_000;
 
 /// A block by its key and end, and whether tools, thinking and usage are shown in it.
-type FlowKey = (Key, usize, bool, bool, bool);
+type FlowKey = (BlockKey, usize, bool, bool, bool);
 
-fn flow_key(key: Key, end: usize, look: Look) -> FlowKey {
+fn flow_key(key: BlockKey, end: usize, look: BlockStyle) -> FlowKey {
     (key, end, look.tools, look.thinking, look.usage)
 }
 
-pub(crate) struct Painter {
-    clock: Clock,
+pub(crate) struct BlockPainter {
+    clock: ScreenClock,
     prices: Arc<PriceList>,
     /// How blocks end, for those that follow them; a block that has grown ends elsewhere.
-    flows: HashMap<FlowKey, (Weak<Chapter>, Flow)>,
-    open: Option<Open>,
+    flows: HashMap<FlowKey, (Weak<Chapter>, TranscriptState)>,
+    open: Option<OpenBodies>,
 }
 
 /// The file that a chapter was read from. Another chapter of the same name may be another file.
-struct Open {
+struct OpenBodies {
     chapter: Weak<Chapter>,
-    bodies: Bodies,
+    bodies: RecordReader,
 }
 
-impl Painter {
-    pub(crate) fn new(clock: Clock, prices: Arc<PriceList>) -> Self {
+impl BlockPainter {
+    pub(crate) fn new(clock: ScreenClock, prices: Arc<PriceList>) -> Self {
         Self { clock, prices, flows: HashMap::new(), open: None }
     }
 
-    pub(crate) fn lines(&mut self, want: &Want) -> Vec<Line> {
+    pub(crate) fn paint_lines(&mut self, want: &RenderRequest) -> Vec<Line> {
         match &want.kind {
-            ItemKind::Block(range) => self.block(want, range),
-            ItemKind::Fork(at) => self.fork(want, *at),
-            ItemKind::Resume | ItemKind::Agent => Vec::new(),
+            TranscriptItemKind::Block(range) => self.paint_block(want, range),
+            TranscriptItemKind::Fork(at) => self.paint_fork(want, *at),
+            TranscriptItemKind::Resume | TranscriptItemKind::Agent => Vec::new(),
         }
     }
 
-    fn block(&mut self, want: &Want, range: &Range<usize>) -> Vec<Line> {
+    fn paint_block(&mut self, want: &RenderRequest, range: &Range<usize>) -> Vec<Line> {
         let flow = match &want.previous {
             Some(previous) => {
-                let key = want.key.at(want.path.folds[previous.start]);
+                let key = want.key.starting_at(want.path.messages[previous.start]);
                 match self.flows.get(&flow_key(key, previous.end, want.look)) {
-                    Some((of, flow)) if is_of(of, &want.chapter) => flow.clone(),
-                    _ => self.written(want, previous, Flow::default(), key).1,
+                    Some((of, flow)) if is_same_chapter(of, &want.chapter) => flow.clone(),
+                    _ => self.rendered_turns(want, previous, TranscriptState::default(), key).1,
                 }
             }
-            None => Flow::default(),
+            None => TranscriptState::default(),
         };
         let begins = want.previous.is_none() && range.start > 0;
-        let mut lines = self.written(want, range, flow, want.key).0;
+        let mut lines = self.rendered_turns(want, range, flow, want.key).0;
         if begins || (want.previous.is_none() && want.key.is_inside()) {
             lines.insert(0, Line::default());
         }
         lines
     }
 
-    fn written(
+    fn rendered_turns(
         &mut self,
-        want: &Want,
+        want: &RenderRequest,
         range: &Range<usize>,
-        flow: Flow,
-        key: Key,
-    ) -> (Vec<Line>, Flow) {
+        flow: TranscriptState,
+        key: BlockKey,
+    ) -> (Vec<Line>, TranscriptState) {
         let chapter = &want.chapter;
-        let time = |time| self.clock.message(time);
+        let time = |time| self.clock.message_time(time);
         let facts = chapter.history.session.facts();
         let config = TextConfig {
             width: usize::from(want.look.width),
@@ -147,17 +159,19 @@ impl Painter {
             cwd: facts.cwd.as_deref().unwrap_or_default(),
             time: &time,
         };
-        let mut transcript = Transcript::after(&config, flow);
+        let mut transcript = TranscriptWriter::resume_from(&config, flow);
         let mut lines = Vec::new();
         each_turn(&mut self.open, want, range, |mut turn| {
             if config.tools {
                 let file = &chapter.file.path;
-                turn.read_spilled(&mut |path| ramus_store::spilled(file, FilePath::new(path)));
+                turn.read_spilled(&mut |path| {
+                    ramus_store::read_spilled_output(file, FilePath::new(path))
+                });
             }
-            transcript.turn(&turn, &mut lines);
+            transcript.write_turn(&turn, &mut lines);
         });
-        let flow = transcript.flow().clone();
-        if self.flows.len() > FLOWS {
+        let flow = transcript.state().clone();
+        if self.flows.len() > MAX_FLOWS {
             self.flows.clear();
         }
         let of = Arc::downgrade(&want.chapter);
@@ -165,74 +179,76 @@ impl Painter {
         (lines, flow)
     }
 
-    fn fork(&mut self, want: &Want, at: usize) -> Vec<Line> {
+    fn paint_fork(&mut self, want: &RenderRequest, at: usize) -> Vec<Line> {
         let history = &want.chapter.history;
-        let folds = &want.path.folds;
-        let mut body = |node| read(&mut self.open, &want.chapter, node);
+        let folds = &want.path.messages;
+        let mut body = |node| read_body(&mut self.open, &want.chapter, node);
         let turn = fork_turn(history, folds[at], &[], usize::MAX, &mut body);
         let Some(Turn { kind: TurnKind::Fork(fork), .. }) = turn else { return Vec::new() };
         let real = history.branches.fork_at(folds[at]);
-        let taken = real
-            .and_then(|real| real.ways.iter().position(|way| folds.get(at + 1) == Some(&way.fold)));
+        let taken = real.and_then(|real| {
+            real.branches.iter().position(|way| folds.get(at + 1) == Some(&way.message))
+        });
         fork_lines(&fork, taken, usize::from(want.look.width))
     }
 }
 
-/// Writes a fork with its ways, the taken one marked.
-fn fork_lines(fork: &Fork, taken: Option<usize>, width: usize) -> Vec<Line> {
-    let all = fork.ways.len();
-    let which = taken.map_or_else(|| format!("{all} ways"), |at| format!("{} of {all}", at + 1));
-    let head = Line::new(&format!("┬ {}  ", fork.kind), Label::Branch)
+/// Writes a fork point with its branches, the open one marked.
+fn fork_lines(fork: &ForkTurn, taken: Option<usize>, width: usize) -> Vec<Line> {
+    let all = fork.branches.len();
+    let which =
+        taken.map_or_else(|| format!("{all} branches"), |at| format!("{} of {all}", at + 1));
+    let head = Line::new(&format!("┬ {}  ", fork_kind_phrase(fork.kind)), Label::Branch)
         .with("‹ ", Label::Dim)
         .with(&which, Label::Strong)
         .with(" ›  ", Label::Dim)
         .with("← → switch", Label::Dim);
-    let mut lines = vec![Line::default(), truncate(&head, width)];
-    let shown = shown_ways(taken, all);
+    let mut lines = vec![Line::default(), truncate_line(&head, width)];
+    let shown = visible_branches(taken, all);
     let ways: Vec<(Line, String)> = { shown.clone() }
-        .map(|index| way(&fork.ways[index], index, Some(index) == taken))
+        .map(|index| branch_line(&fork.branches[index], index, Some(index) == taken))
         .collect();
-    let right = ways.iter().map(|(_, right)| layout::width(right)).max().unwrap_or(0);
+    let right = ways.iter().map(|(_, right)| layout::display_width(right)).max().unwrap_or(0);
     let left = ways.iter().map(|(left, _)| left.width()).max().unwrap_or(0);
     let left = left.min(width.saturating_sub(right));
     for (words, count) in ways {
-        lines.push(pad(truncate(&words, left), left).with(&count, Label::Dim));
+        lines.push(pad_line(truncate_line(&words, left), left).with(&count, Label::Dim));
     }
     if shown.len() < all {
-        let more = format!("    … {} more; b lists all branches", all - shown.len());
-        lines.push(truncate(&Line::new(&more, Label::Dim), width));
+        let more = format!("    … {} more; press b to list all branches", all - shown.len());
+        lines.push(truncate_line(&Line::new(&more, Label::Dim), width));
     }
     lines
 }
 
-/// Returns what a way says, and how much of it there is.
-fn way(way: &ForkWay, index: usize, taken: bool) -> (Line, String) {
+/// Returns the first words of a branch, and its size.
+fn branch_line(way: &ForkTurnBranch, index: usize, taken: bool) -> (Line, String) {
     let (sign, state) = match (way.draft, way.current) {
         (true, _) => ("◌", "draft"),
         (_, true) => ("●", "current"),
         _ => ("○", "abandoned"),
     };
     let label = if way.current { Label::Active } else { Label::Abandoned };
-    let right = format!("  {}, {state}", count(way.messages as usize, "message"));
+    let right = format!("  {}, {state}", count_noun(way.messages as usize, "message"));
     let mut left = Line::new(if taken { "  ❯ " } else { "    " }, Label::Prompt);
     left.push(&format!("{} ", index + 1), Label::Dim);
     left.push(&format!("{sign} "), label);
-    let words = way.words.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
+    let words = way.label.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
     left.push(&words, if taken { Label::Strong } else { Label::Plain });
     (left, right)
 }
 
 /// Returns the words of a block as they were written.
-pub(crate) fn words(want: &Want) -> String {
-    let ItemKind::Block(range) = &want.kind else { return String::new() };
+pub(crate) fn block_text(want: &RenderRequest) -> String {
+    let TranscriptItemKind::Block(range) = &want.kind else { return String::new() };
     let mut words: Vec<String> = Vec::new();
     let texts = |part| match part {
-        Part::Text(text) => Some(text),
+        ReplyPart::Text(text) => Some(text),
         _ => None,
     };
     each_turn(&mut None, want, range, |turn| match turn.kind {
         TurnKind::Prompt(prompt) => words.push(prompt.text),
-        TurnKind::Answer(answer) => words.extend(answer.parts.into_iter().filter_map(texts)),
+        TurnKind::Reply(answer) => words.extend(answer.parts.into_iter().filter_map(texts)),
         TurnKind::Compaction(compaction) => words.extend(compaction.summary),
         TurnKind::Synthetic(said) => words.push(said.text),
         TurnKind::Note(note) => words.push(note.text),
@@ -244,12 +260,17 @@ pub(crate) fn words(want: &Want) -> String {
     words.join("\n\n")
 }
 
-fn each_turn(open: &mut Option<Open>, want: &Want, range: &Range<usize>, each: impl FnMut(Turn)) {
+fn each_turn(
+    open: &mut Option<OpenBodies>,
+    want: &RenderRequest,
+    range: &Range<usize>,
+    each: impl FnMut(Turn),
+) {
     let history = &want.chapter.history;
-    let stretch = history.stretch(&want.path, range.clone());
-    let mut body = |node| read(open, &want.chapter, node);
-    let said = turns(history, &stretch, &mut body);
-    // Forks and the point at which the client resumes are rows of their own.
+    let stretch = history.slice_path(&want.path, range.clone());
+    let mut body = |node| read_body(open, &want.chapter, node);
+    let said = path_turns(history, &stretch, &mut body);
+    // Fork points and the resume point are separate rows.
     let is_row = |turn: &Turn| match &turn.kind {
         TurnKind::Fork(_) => true,
         TurnKind::Resume(note) => note.below.is_some(),
@@ -259,15 +280,20 @@ fn each_turn(open: &mut Option<Open>, want: &Want, range: &Range<usize>, each: i
 }
 
 /// Reads the body of a record; a file that cannot be read shows as damaged lines.
-fn read(open: &mut Option<Open>, chapter: &Arc<Chapter>, node: NodeId) -> Option<Body> {
-    if open.as_ref().is_none_or(|open| !is_of(&open.chapter, chapter)) {
-        let bodies = Bodies::open(&chapter.file.path).ok();
-        *open = bodies.map(|bodies| Open { chapter: Arc::downgrade(chapter), bodies });
+fn read_body(
+    open: &mut Option<OpenBodies>,
+    chapter: &Arc<Chapter>,
+    node: NodeId,
+) -> Option<RecordBody> {
+    if open.as_ref().is_none_or(|open| !is_same_chapter(&open.chapter, chapter)) {
+        let bodies = RecordReader::open(&chapter.file.path).ok();
+        *open = bodies.map(|bodies| OpenBodies { chapter: Arc::downgrade(chapter), bodies });
     }
-    let bytes = open.as_mut()?.bodies.bytes(chapter.history.session.record(node).span).ok()?;
-    Body::parse(&bytes).ok()
+    let bytes =
+        open.as_mut()?.bodies.read_record(chapter.history.session.record(node).span).ok()?;
+    RecordBody::parse(&bytes).ok()
 }
 
-fn is_of(held: &Weak<Chapter>, chapter: &Arc<Chapter>) -> bool {
+fn is_same_chapter(held: &Weak<Chapter>, chapter: &Arc<Chapter>) -> bool {
     std::ptr::eq(held.as_ptr(), Arc::as_ptr(chapter))
 }

@@ -10,28 +10,28 @@ use std::time::SystemTime;
 use axum::Json;
 use axum::extract::State as Extract;
 use axum::http::StatusCode;
-use ramus_app::change::{ChangeKind, apply as carry_out};
-use ramus_app::survey::to_time;
-use ramus_app::{ChangeError, ChangeRequest, NewSessionAt, PlannedChange, Site};
+use ramus_app::change::{ChangeKind, apply_change as carry_out};
+use ramus_app::survey::time_from_system;
+use ramus_app::{ChangeError, ChangeRequest, NewSessionAt, OpenedSession, PlannedChange};
 use ramus_core::edit::ChangeDetail;
 use ramus_core::session::NodeId;
 use ramus_store::apply::ApplyError;
 use ramus_store::journal::{Journal, Operation};
-use ramus_store::undo::{UndoError, is_below};
+use ramus_store::undo::{UndoError, is_in_roots};
 use serde::{Deserialize, Serialize};
 
 use super::files::files_at;
-use super::{Answered, answer};
-use crate::State;
+use super::{ApiResult, answer_json};
+use crate::ServerState;
 use crate::error::ApiError;
-use crate::work::Task;
+use crate::work_queues::TaskKind;
 use files::FilesView;
 #[cfg(test)]
 pub(super) use log::Log;
-pub(crate) use log::log;
+pub(crate) use log::get_log;
 use merge::MergedView;
 
-/// What the page can ask for.
+/// A change that the web app can request.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
@@ -90,53 +90,53 @@ pub(crate) struct PlanView {
     files: Option<FilesView>,
 }
 
-/// Plans what was asked for; nothing is written.
-pub(crate) async fn plan(
-    Extract(state): Extract<Arc<State>>,
+/// Plans a change without writing anything.
+pub(crate) async fn post_plan(
+    Extract(state): Extract<Arc<ServerState>>,
     Json(wanted): Json<Wanted>,
-) -> Answered<PlanView> {
-    answer(state, Task::Changes, move |state| {
-        let change = planned(state, &wanted)?;
+) -> ApiResult<PlanView> {
+    answer_json(state, TaskKind::Changes, move |state| {
+        let change = plan_action(state, &wanted)?;
         let plan = &change.plan;
         let mut view = PlanView {
             id: String::new(),
-            what: plan.what.word(),
+            what: plan.what.as_str(),
             words: plan.words.clone(),
             session: plan.session.clone(),
-            steps: change.step_words(),
+            steps: change.step_descriptions(),
             appended_bytes: plan.appended_bytes(),
-            warnings: change.warnings(),
-            merged: merge::view(&change),
+            warnings: change.plan_warnings(),
+            merged: merge::merged_view(&change),
             files: match &change.detail {
-                ChangeDetail::RestoreFiles(files) => Some(files::view(files)),
+                ChangeDetail::RestoreFiles(files) => Some(files::files_view(files)),
                 _ => None,
             },
         };
         if !change.stops {
-            view.id = state.plans.keep(change);
+            view.id = state.plans.keep_plan(change);
         }
         Ok(view)
     })
     .await
 }
 
-fn planned(state: &State, wanted: &Wanted) -> Result<PlannedChange, ApiError> {
+fn plan_action(state: &ServerState, wanted: &Wanted) -> Result<PlannedChange, ApiError> {
     match wanted.what {
-        Action::Undo | Action::Restore => back(state, wanted),
+        Action::Undo | Action::Restore => plan_undo(state, wanted),
         Action::RestoreFiles => {
             let files = &mut files_at(state, &wanted.session, &wanted.node)?;
             let request = ChangeRequest::RestoreFiles { files, only: None, outside: false };
-            Ok(state.workspace.plan(request, to_time(SystemTime::now()))?)
+            Ok(state.workspace.plan_change(request, time_from_system(SystemTime::now()))?)
         }
         _ => with_session(state, wanted),
     }
 }
 
-/// Plans the way back from something that was done.
-fn back(state: &State, wanted: &Wanted) -> Result<PlannedChange, ApiError> {
-    let journal = &Journal::read(state.workspace.state())?;
+/// Plans to undo an operation.
+fn plan_undo(state: &ServerState, wanted: &Wanted) -> Result<PlannedChange, ApiError> {
+    let journal = &Journal::read(state.workspace.state_dir())?;
     let operation = wanted.op.and_then(|op| journal.operation(op));
-    let is_here = |operation: &Operation| is_below(operation, state.workspace.roots());
+    let is_here = |operation: &Operation| is_in_roots(operation, state.workspace.claude_roots());
     if wanted.op.is_some() && !operation.is_some_and(is_here) {
         return Err(ApiError::not_found("operation"));
     }
@@ -149,70 +149,74 @@ fn back(state: &State, wanted: &Wanted) -> Result<PlannedChange, ApiError> {
         // Out of the trash a session comes back with all that went there with it.
         _ => ChangeRequest::Undo { journal, op: wanted.op },
     };
-    Ok(state.workspace.plan(request, to_time(SystemTime::now()))?)
+    Ok(state.workspace.plan_change(request, time_from_system(SystemTime::now()))?)
 }
 
-fn with_session(state: &State, wanted: &Wanted) -> Result<PlannedChange, ApiError> {
+fn with_session(state: &ServerState, wanted: &Wanted) -> Result<PlannedChange, ApiError> {
     let workspace = &state.workspace;
-    let site = &Site::read(workspace, workspace.session_by_id(&wanted.session)?)?;
+    let opened =
+        &OpenedSession::read_session(workspace, workspace.session_by_id(&wanted.session)?)?;
     let node =
-        |name: &str| site.history.node_at(name).ok_or_else(|| ApiError::not_found("message"));
+        |name: &str| opened.history.node_at(name).ok_or_else(|| ApiError::not_found("message"));
     let title = Some(wanted.title.trim()).filter(|title| !title.is_empty());
     let to = NewSessionAt { into: None, title };
-    let conversations: Vec<(&Site, NodeId)>;
+    let conversations: Vec<(&OpenedSession, NodeId)>;
     let request = match wanted.what {
-        Action::Rename => ChangeRequest::Rename { site, title: &wanted.title },
-        Action::Trash => ChangeRequest::Trash { site },
-        Action::Goto => ChangeRequest::Goto { site, node: node(&wanted.node)? },
-        Action::Fork => ChangeRequest::Fork { site, node: node(&wanted.node)?, to },
+        Action::Rename => ChangeRequest::Rename { opened, title: &wanted.title },
+        Action::Trash => ChangeRequest::Trash { opened },
+        Action::Goto => ChangeRequest::Goto { opened, node: node(&wanted.node)? },
+        Action::Fork => ChangeRequest::Fork { opened, node: node(&wanted.node)?, to },
         Action::Merge => {
-            let leaves = wanted.leaves.iter().map(|leaf| Ok((site, node(leaf)?)));
+            let leaves = wanted.leaves.iter().map(|leaf| Ok((opened, node(leaf)?)));
             conversations = leaves.collect::<Result<_, ApiError>>()?;
-            ChangeRequest::Merge(merge::request(wanted, &conversations, to)?)
+            ChangeRequest::Merge(merge::merge_request(wanted, &conversations, to)?)
         }
         Action::Undo | Action::Restore | Action::RestoreFiles | Action::Unknown => {
-            return Err(ApiError::bad("there is no such action"));
+            return Err(ApiError::bad_request("unknown action"));
         }
     };
-    Ok(workspace.plan(request, to_time(SystemTime::now()))?)
+    Ok(workspace.plan_change(request, time_from_system(SystemTime::now()))?)
 }
 
 impl From<ChangeError> for ApiError {
     fn from(error: ChangeError) -> Self {
         match error {
             ChangeError::Refused { what, refusal } => {
-                let hint = if what == ChangeKind::Merge { merge::hint(&refusal) } else { "" };
-                cannot(refusal.to_string(), hint)
+                let hint =
+                    if what == ChangeKind::Merge { merge::refusal_hint(&refusal) } else { "" };
+                conflict_error(refusal.to_string(), hint)
             }
             ChangeError::AlreadyThere | ChangeError::FilesAsTheyWere(_) => {
-                cannot(error.to_string(), "nothing is to be done")
+                conflict_error(error.to_string(), "nothing to do")
             }
-            ChangeError::Archived(_) => {
-                cannot(error.to_string(), "`ramus archive restore` in a terminal puts it back")
-            }
+            ChangeError::OfOthers => conflict_error(error.to_string(), ""),
+            ChangeError::Archived(_) => conflict_error(
+                error.to_string(),
+                "use `ramus archive restore` in a terminal to bring it back",
+            ),
             ChangeError::NoDirectory(_) => {
-                let hint = "`ramus files --into DIR` in a terminal writes them anywhere";
-                cannot(error.to_string(), hint)
+                let hint = "use `ramus files --into DIR` in a terminal to write them elsewhere";
+                conflict_error(error.to_string(), hint)
             }
             ChangeError::Undo { error, is_kept, .. } => {
                 let hint = match error {
-                    UndoError::WentOn { .. } if is_kept => {
-                        "bring the session back as it was before that, or fork from an earlier message"
+                    UndoError::ChangedSince { .. } if is_kept => {
+                        "restore the session to the state before it, or fork from an earlier message"
                     }
                     _ => "",
                 };
-                cannot(error.to_string(), hint)
+                conflict_error(error.to_string(), hint)
             }
             ChangeError::NoConversation { .. } => Self::not_found("message"),
             ChangeError::Title(_) | ChangeError::NoProject(_) | ChangeError::NothingToRepair => {
-                Self::bad(error.to_string())
+                Self::bad_request(error.to_string())
             }
             ChangeError::Read(error) => error.into(),
         }
     }
 }
 
-fn cannot(message: String, hint: &'static str) -> ApiError {
+fn conflict_error(message: String, hint: &'static str) -> ApiError {
     ApiError::new(StatusCode::CONFLICT, message, hint)
 }
 
@@ -234,20 +238,21 @@ pub(crate) struct DoneView {
 }
 
 /// Carries out a plan that was shown.
-pub(crate) async fn apply(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn post_apply(
+    Extract(state): Extract<Arc<ServerState>>,
     Json(chosen): Json<Chosen>,
-) -> Answered<DoneView> {
-    answer(state, Task::Changes, move |state| {
-        let change = state.plans.take(&chosen.plan).ok_or_else(|| ApiError::not_found("plan"))?;
-        let now = to_time(SystemTime::now());
-        let done = carry_out(state.workspace.state(), &change, false, now)
-            .map_err(|error| failed(&error))?;
-        state.workspace.refresh();
+) -> ApiResult<DoneView> {
+    answer_json(state, TaskKind::Changes, move |state| {
+        let change =
+            state.plans.take_plan(&chosen.plan).ok_or_else(|| ApiError::not_found("plan"))?;
+        let now = time_from_system(SystemTime::now());
+        let done = carry_out(state.workspace.state_dir(), &change, false, now)
+            .map_err(|error| apply_error(&error))?;
+        state.workspace.request_refresh();
         let plan = &change.plan;
         Ok(DoneView {
             op: done.op,
-            words: format!("{} {}", plan.what.word(), plan.words).trim().to_owned(),
+            words: format!("{} {}", plan.what.as_str(), plan.words).trim().to_owned(),
             resume_command: change.resume_command(),
             session: plan.session.clone(),
             notes: done.notes,
@@ -256,13 +261,13 @@ pub(crate) async fn apply(
     .await
 }
 
-fn failed(error: &ApplyError) -> ApiError {
+fn apply_error(error: &ApplyError) -> ApiError {
     let hint = match error {
-        ApplyError::Open { .. } | ApplyError::Growing(_) => {
+        ApplyError::OpenInClient { .. } | ApplyError::Growing(_) => {
             "close the session in Claude Code first"
         }
-        ApplyError::Changed(_) => "look at it again, and plan again",
+        ApplyError::Changed(_) => "reload the session and try again",
         _ => "",
     };
-    cannot(error.to_string(), hint)
+    conflict_error(error.to_string(), hint)
 }

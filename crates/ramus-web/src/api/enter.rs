@@ -1,4 +1,4 @@
-//! The way in: a code for the token, and the token for tickets.
+//! Access: exchanges a code for the token, and the token for tickets.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Answered;
-use crate::State;
+use super::ApiResult;
+use crate::ServerState;
 use crate::error::ApiError;
 
 /// How long a download may wait to be begun.
-const TICKET: Duration = Duration::from_secs(60);
+const TICKET_LIFETIME: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,24 +29,24 @@ pub(crate) struct Let {
 }
 
 /// Exchanges the code of an address, once, for the token that goes into the header of every request.
-pub(crate) async fn enter(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn exchange_code(
+    Extract(state): Extract<Arc<ServerState>>,
     Json(code): Json<Code>,
-) -> Answered<Let> {
-    if !state.codes.redeem(&code.code, "") {
-        let message = "this address was used before, or belongs to another start of the server";
-        let hint = "open the address that `ramus serve` printed last in its terminal";
+) -> ApiResult<Let> {
+    if !state.codes.redeem_code(&code.code, "") {
+        let message = "this address was already used, or is from an earlier server";
+        let hint = "open the last address that `ramus serve` printed";
         return Err(ApiError::new(StatusCode::UNAUTHORIZED, message, hint));
     }
     // There is always one good address at the end of the terminal.
     if let Ok(address) = state.new_address() {
-        (state.log)(&format!("a browser was let in; for another one open {address}"));
+        (state.log)(&format!("a browser connected; for another one open {address}"));
     }
-    Ok(Json(Let { token: state.token.word().to_owned() }))
+    Ok(Json(Let { token: state.token.as_str().to_owned() }))
 }
 
-/// Says that the server is there, and knows who asks.
-pub(crate) async fn ping() -> Json<Value> {
+/// Confirms that the server runs and the token is valid.
+pub(crate) async fn get_ping() -> Json<Value> {
     Json(json!({"ok": true}))
 }
 
@@ -64,13 +64,13 @@ pub(crate) struct Ticket {
 }
 
 /// Gives out a ticket for one download: the browser makes that request without our header.
-pub(crate) async fn ticket(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn post_ticket(
+    Extract(state): Extract<Arc<ServerState>>,
     Json(download): Json<Download>,
-) -> Answered<Ticket> {
+) -> ApiResult<Ticket> {
     let ticket = state
         .codes
-        .issue(&download.path, Some(TICKET))
-        .map_err(|error| ApiError::bad(error.to_string()))?;
-    Ok(Json(Ticket { ticket: ticket.word().to_owned() }))
+        .issue_code(&download.path, Some(TICKET_LIFETIME))
+        .map_err(|error| ApiError::bad_request(error.to_string()))?;
+    Ok(Json(Ticket { ticket: ticket.as_str().to_owned() }))
 }

@@ -1,8 +1,8 @@
-//! News: what happens to history files, sent to every open page.
+//! Live events: sends changes of history files to every open tab.
 //!
-//! News only says which session changed; pages ask for the rest. So what changes
-//! many times within a moment is sent once, and a page that was too slow is told
-//! to ask for everything again instead of getting all that it missed.
+//! An event only names the session that changed; tabs request the rest. So several
+//! changes within a moment are one event, and a tab that was too slow reloads
+//! everything instead of receiving all missed events.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -12,44 +12,44 @@ use std::time::{Duration, Instant};
 
 use axum::extract::State as Extract;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use ramus_store::follow::{Change, FollowConfig, follow};
-use ramus_store::place::{FileRole, HistoryFile};
+use ramus_store::claude_dir::{FileRole, HistoryFile};
+use ramus_store::follow::{FollowConfig, FollowEvent, follow_files};
 use serde::Serialize;
 use tokio_stream::wrappers::BroadcastStream;
 use tokio_stream::{Stream, StreamExt as _};
 
-use crate::State;
+use crate::ServerState;
 
 /// How old news may get before it is sent. Whatever else happens meanwhile is sent along, so each
 /// session is heard of up to ten times a second, however many are written to.
-const AGE: Duration = Duration::from_millis(100);
+const EVENT_DELAY: Duration = Duration::from_millis(100);
 /// More sessions than this are not listed: pages ask for everything.
-const LISTED: usize = 500;
+const MAX_LISTED: usize = 500;
 /// Sent to a page that has missed something, and to every page when it begins to listen.
-const MISSED: &str = r#"[{"kind":"missed"}]"#;
+const MISSED_EVENT: &str = r#"[{"kind":"missed"}]"#;
 
-pub(crate) async fn events(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_events(
+    Extract(state): Extract<Arc<ServerState>>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let news = BroadcastStream::new(state.news.subscribe());
-    // What happened since the page asked for what it shows, and before it listened, is missed too.
-    let missed = tokio_stream::once(MISSED.into());
-    let news = missed.chain(news.map(|line| line.unwrap_or_else(|_lagged| MISSED.into())));
+    let news = BroadcastStream::new(state.events.subscribe());
+    // Changes between loading the page and listening are missed, too.
+    let missed = tokio_stream::once(MISSED_EVENT.into());
+    let news = missed.chain(news.map(|line| line.unwrap_or_else(|_lagged| MISSED_EVENT.into())));
     let events = news.map(|line: Arc<str>| Ok(Event::default().data(&*line)));
     Sse::new(events).keep_alive(KeepAlive::default())
 }
 
 /// Follows all files and sends what happens to them.
-pub(crate) fn follow_files(state: &State) {
-    let roots = state.workspace.roots().to_vec();
-    let changes = match follow(roots, &FollowConfig::default()) {
+pub(crate) fn forward_changes(state: &ServerState) {
+    let roots = state.workspace.claude_roots().to_vec();
+    let changes = match follow_files(roots, &FollowConfig::default()) {
         Ok(changes) => changes,
         Err(error) => {
-            return (state.log)(&format!("pages are not updated by themselves: {error}"));
+            return (state.log)(&format!("no live updates: {error}"));
         }
     };
     let mut started = false;
-    let mut news = News::default();
+    let mut news = PendingEvents::default();
     loop {
         let now = Instant::now();
         let change = match news.due {
@@ -57,23 +57,23 @@ pub(crate) fn follow_files(state: &State) {
             Some(due) => changes.recv_timeout(due.saturating_duration_since(now)),
         };
         match change {
-            Ok(Change::Ready) => started = true,
-            Ok(change) if started => news.add(&change, Instant::now()),
+            Ok(FollowEvent::Ready) => started = true,
+            Ok(change) if started => news.add_change(&change, Instant::now()),
             Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        if let Some(line) = news.take_due(Instant::now()) {
-            // Whoever hears it asks at once, and shall not get what was true before.
-            state.workspace.refresh();
-            // An error says that no page is open.
-            let _ = state.news.send(line.into());
+        if let Some(line) = news.take_due_events(Instant::now()) {
+            // Clients ask at once after an event and must not get an old answer.
+            state.workspace.request_refresh();
+            // An error means that no page is open.
+            let _ = state.events.send(line.into());
         }
     }
 }
 
 /// What happened and was not sent yet: one entry for each session, so it cannot grow without end.
 #[derive(Debug, Default)]
-struct News {
+struct PendingEvents {
     waiting: BTreeMap<Changed, Kind>,
     /// When the oldest of it must be sent.
     due: Option<Instant>,
@@ -98,14 +98,16 @@ pub(super) struct Changed {
     owner: Option<String>,
 }
 
-impl News {
-    fn add(&mut self, change: &Change, now: Instant) {
+impl PendingEvents {
+    fn add_change(&mut self, change: &FollowEvent, now: Instant) {
         let (kind, file): (Kind, &HistoryFile) = match change {
-            Change::Found { file, .. } | Change::Moved { file, .. } => (Kind::Found, file),
-            Change::Grew { file, .. } => (Kind::Grew, file),
-            Change::Rewritten { file } => (Kind::Rewritten, file),
-            Change::Gone { file } => (Kind::Gone, file),
-            Change::Ready | Change::Polling { .. } | Change::Problem(_) => return,
+            FollowEvent::Found { file, .. } | FollowEvent::Moved { file, .. } => {
+                (Kind::Found, file)
+            }
+            FollowEvent::Grew { file, .. } => (Kind::Grew, file),
+            FollowEvent::Rewritten { file } => (Kind::Rewritten, file),
+            FollowEvent::Gone { file } => (Kind::Gone, file),
+            FollowEvent::Ready | FollowEvent::Polling { .. } | FollowEvent::Problem(_) => return,
         };
         let owner = match &file.role {
             FileRole::NestedAgent { session } | FileRole::Journal { session } => Some(session),
@@ -121,16 +123,16 @@ impl News {
         if kind != Kind::Grew {
             *told = kind;
         }
-        self.due.get_or_insert(now + AGE);
+        self.due.get_or_insert(now + EVENT_DELAY);
     }
 
     /// Returns all news as JSON, if the oldest of it has waited long enough.
-    fn take_due(&mut self, now: Instant) -> Option<String> {
+    fn take_due_events(&mut self, now: Instant) -> Option<String> {
         self.due.filter(|due| *due <= now)?;
         self.due = None;
         let waiting = std::mem::take(&mut self.waiting);
-        if waiting.len() > LISTED {
-            return Some(MISSED.to_owned());
+        if waiting.len() > MAX_LISTED {
+            return Some(MISSED_EVENT.to_owned());
         }
         #[derive(Serialize)]
         struct Told<'a> {
@@ -146,37 +148,37 @@ impl News {
 
 #[cfg(test)]
 mod tests {
-    use ramus_store::follow::Lines;
+    use ramus_store::follow::FollowedLines;
     use serde_json::Value;
-    use testkit::Home;
+    use testkit::TestHome;
 
     use super::*;
 
-    fn files(home: &Home, count: usize) -> Vec<HistoryFile> {
+    fn session_files(home: &TestHome, count: usize) -> Vec<HistoryFile> {
         let file = |n: usize| {
-            let path = home.session(&format!("-p/{n:08}.jsonl"), "a user hello");
-            HistoryFile::at(&path).unwrap()
+            let path = home.write_session(&format!("-p/{n:08}.jsonl"), "a user hello");
+            HistoryFile::from_path(&path).unwrap()
         };
         (0..count).map(file).collect()
     }
 
-    fn grew(file: &HistoryFile) -> Change {
-        Change::Grew { file: file.clone(), lines: Lines { at: 0, bytes: Vec::new() } }
+    fn grew_change(file: &HistoryFile) -> FollowEvent {
+        FollowEvent::Grew { file: file.clone(), lines: FollowedLines { at: 0, bytes: Vec::new() } }
     }
 
     #[test]
     fn news_is_sent_although_writing_never_pauses() {
-        let home = Home::new();
-        let files = files(&home, 20);
-        let (mut news, start) = (News::default(), Instant::now());
+        let home = TestHome::new();
+        let files = session_files(&home, 20);
+        let (mut news, start) = (PendingEvents::default(), Instant::now());
         let mut heard = [0; 20];
         let mut longest = 0;
         // A thousand appends a second for three seconds.
         for n in 0..3000 {
             let now = start + Duration::from_millis(n);
-            news.add(&grew(&files[n as usize % 20]), now);
+            news.add_change(&grew_change(&files[n as usize % 20]), now);
             longest = longest.max(news.waiting.len());
-            let Some(line) = news.take_due(now) else { continue };
+            let Some(line) = news.take_due_events(now) else { continue };
             let told: Vec<Value> = serde_json::from_str(&line).unwrap();
             for one in told {
                 heard[one["session"].as_str().unwrap().parse::<usize>().unwrap()] += 1;
@@ -185,37 +187,38 @@ mod tests {
         assert!(heard.iter().all(|heard| *heard >= 15), "five times a second: {heard:?}");
         assert!(longest <= 20, "one entry a session");
         let end = start + Duration::from_secs(4);
-        assert!(news.take_due(end).is_some(), "the last of it is not forgotten");
-        assert!(news.take_due(end).is_none());
+        assert!(news.take_due_events(end).is_some(), "the last of it is not forgotten");
+        assert!(news.take_due_events(end).is_none());
     }
 
     #[test]
     fn the_last_word_counts() {
-        let home = Home::new();
-        let file = files(&home, 1).remove(0);
-        let found = || Change::Found { file: file.clone(), at: 0 };
-        let gone = || Change::Gone { file: file.clone() };
+        let home = TestHome::new();
+        let file = session_files(&home, 1).remove(0);
+        let found = || FollowEvent::Found { file: file.clone(), at: 0 };
+        let gone = || FollowEvent::Gone { file: file.clone() };
         for (changes, kind) in [
-            (vec![gone(), found(), grew(&file)], "found"),
+            (vec![gone(), found(), grew_change(&file)], "found"),
             (vec![found(), gone()], "gone"),
-            (vec![grew(&file), grew(&file)], "grew"),
+            (vec![grew_change(&file), grew_change(&file)], "grew"),
         ] {
-            let (mut news, now) = (News::default(), Instant::now());
-            changes.iter().for_each(|change| news.add(change, now));
-            let told: Value = serde_json::from_str(&news.take_due(now + AGE).unwrap()).unwrap();
+            let (mut news, now) = (PendingEvents::default(), Instant::now());
+            changes.iter().for_each(|change| news.add_change(change, now));
+            let told: Value =
+                serde_json::from_str(&news.take_due_events(now + EVENT_DELAY).unwrap()).unwrap();
             assert_eq!((&told[0]["kind"], told.as_array().unwrap().len()), (&kind.into(), 1));
         }
     }
 
     #[test]
     fn very_many_changes_are_one() {
-        let home = Home::new();
-        let file = files(&home, 1).remove(0);
-        let (mut news, now) = (News::default(), Instant::now());
-        for n in 0..=LISTED {
+        let home = TestHome::new();
+        let file = session_files(&home, 1).remove(0);
+        let (mut news, now) = (PendingEvents::default(), Instant::now());
+        for n in 0..=MAX_LISTED {
             let file = HistoryFile { id: n.to_string(), ..file.clone() };
-            news.add(&grew(&file), now);
+            news.add_change(&grew_change(&file), now);
         }
-        assert_eq!(news.take_due(now + AGE).unwrap(), MISSED);
+        assert_eq!(news.take_due_events(now + EVENT_DELAY).unwrap(), MISSED_EVENT);
     }
 }

@@ -1,27 +1,27 @@
-//! Files as of a message: which there were, what one of them held, how it differs later (R22).
+//! Files as of a message: the list, one content, and later changes (R22).
 
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State as Extract};
 use ramus_app::{Address, AddressError, NodeSelector};
-use ramus_core::files::Held;
+use ramus_core::files::FileContent;
 use ramus_render::json::{self, Answer, Files};
 use ramus_render::{diff, html};
 use ramus_store::files_at::FilesAt;
 use serde::{Deserialize, Serialize};
 
-use super::{Answered, answer};
-use crate::State;
+use super::{ApiResult, answer_json};
+use crate::ServerState;
 use crate::error::ApiError;
-use crate::work::Task;
+use crate::work_queues::TaskKind;
 
 /// How much of a file is shown.
-const SHOWN: usize = 512 * 1024;
+const MAX_FILE_BYTES: usize = 512 * 1024;
 /// How many lines of a difference are shown.
-pub(super) const LINES: usize = 3_000;
+pub(super) const MAX_DIFF_LINES: usize = 3_000;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct At {
+pub(crate) struct FilesQuery {
     #[serde(default)]
     node: String,
     /// One of the paths that were listed.
@@ -32,15 +32,15 @@ pub(crate) struct At {
     than: String,
 }
 
-pub(crate) async fn files(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_files(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-    Query(at): Query<At>,
-) -> Answered<Answer<Files>> {
-    answer(state, Task::Sessions, move |state| {
+    Query(at): Query<FilesQuery>,
+) -> ApiResult<Answer<Files>> {
+    answer_json(state, TaskKind::Sessions, move |state| {
         let mut at = files_at(state, &id, &at.node)?;
         let files = at.sized_files();
-        let files = files.iter().map(|(file, size)| json::file(file, *size)).collect();
+        let files = files.iter().map(|(file, size)| json::from_file_state(file, *size)).collect();
         let point = json::files_point(&id, &at.moment);
         Ok(Answer::new("ramus.files/1", Files { point, files }))
     })
@@ -53,34 +53,34 @@ pub(crate) async fn files(
 #[cfg_attr(test, ts(rename = "FileShown"))]
 pub(crate) struct Shown {
     path: String,
-    /// Escaped; empty: there is nothing to show, and `note` says why.
+    /// Escaped HTML. Empty if there is nothing to show; `note` says why.
     html: String,
     note: String,
 }
 
-pub(crate) async fn file(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_file(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-    Query(at): Query<At>,
-) -> Answered<Shown> {
-    answer(state, Task::Sessions, move |state| {
-        let then = text(&mut files_at(state, &id, &at.node)?, &at.path)?;
+    Query(at): Query<FilesQuery>,
+) -> ApiResult<Shown> {
+    answer_json(state, TaskKind::Sessions, move |state| {
+        let then = file_text(&mut files_at(state, &id, &at.node)?, &at.path)?;
         if at.than.is_empty() {
             let (html, note) = match then {
-                Ok(text) => (html::code(&at.path, &cut(&text)), String::new()),
+                Ok(text) => (html::code_html(&at.path, &cut_text(&text)), String::new()),
                 Err(note) => (String::new(), note.to_owned()),
             };
             return Ok(Shown { path: at.path, html, note });
         }
         // A file that is not known at one of the messages was not there.
         let mut later = files_at(state, &id, &at.than)?;
-        let later = text(&mut later, &at.path).unwrap_or(Ok(String::new()));
+        let later = file_text(&mut later, &at.path).unwrap_or(Ok(String::new()));
         let (html, note) = match (then, later) {
-            (Ok(then), Ok(later)) if then == later => (String::new(), "It is the same.".to_owned()),
+            (Ok(then), Ok(later)) if then == later => (String::new(), "Identical.".to_owned()),
             (Ok(then), Ok(later)) => {
                 let config = diff::DiffConfig { numbers: true, ..Default::default() };
-                let lines = diff::diff(&then, &later, &config);
-                (html::diff(&lines[..lines.len().min(LINES)]), String::new())
+                let lines = diff::diff_lines(&then, &later, &config);
+                (html::diff_html(&lines[..lines.len().min(MAX_DIFF_LINES)]), String::new())
             }
             (Err(note), _) | (_, Err(note)) => (String::new(), note.to_owned()),
         };
@@ -90,7 +90,7 @@ pub(crate) async fn file(
 }
 
 /// Reads the files at a message; no name: at where the client would continue.
-pub(super) fn files_at(state: &State, id: &str, name: &str) -> Result<FilesAt, ApiError> {
+pub(super) fn files_at(state: &ServerState, id: &str, name: &str) -> Result<FilesAt, ApiError> {
     let node = match name {
         "" => NodeSelector::Resume,
         name => NodeSelector::Place(name.to_owned()),
@@ -103,21 +103,23 @@ pub(super) fn files_at(state: &State, id: &str, name: &str) -> Result<FilesAt, A
 }
 
 /// Returns the text of a file that was listed, or why there is none.
-fn text(point: &mut FilesAt, path: &str) -> Result<Result<String, &'static str>, ApiError> {
+fn file_text(point: &mut FilesAt, path: &str) -> Result<Result<String, &'static str>, ApiError> {
     let file = point.files.iter().find(|file| file.path == path).cloned();
     let file = file.ok_or_else(|| ApiError::not_found("file"))?;
-    let Some(bytes) = point.bytes(&file) else {
-        return Ok(Err(match file.held {
-            Held::Absent => "There was no such file then.",
-            Held::Unknown => "Nobody wrote down what it held.",
-            Held::Backup(_) | Held::Bytes(_) => "Its backup is gone or too large.",
+    let Some(bytes) = point.file_bytes(&file) else {
+        return Ok(Err(match file.content {
+            FileContent::Absent => "The file did not exist.",
+            FileContent::Unknown => "Its content was not recorded.",
+            FileContent::Backup(_) | FileContent::Bytes(_) => {
+                "Its backup no longer exists or is too large."
+            }
         }));
     };
-    Ok(String::from_utf8(bytes).map_err(|_| "It is not text."))
+    Ok(String::from_utf8(bytes).map_err(|_| "Not a text file."))
 }
 
-fn cut(text: &str) -> String {
-    let mut end = text.len().min(SHOWN);
+fn cut_text(text: &str) -> String {
+    let mut end = text.len().min(MAX_FILE_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }

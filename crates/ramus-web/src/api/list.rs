@@ -1,4 +1,4 @@
-//! The three levels, and what there is to see first.
+//! Lists of projects, sessions and conversations, and the overview.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,22 +7,21 @@ use std::time::{Duration, SystemTime};
 use axum::extract::{Query, State as Extract};
 use ramus_app::Scope;
 use ramus_app::list::ListRequest;
-use ramus_app::survey::{Surveyed, to_time};
+use ramus_app::survey::time_from_system;
 use ramus_core::time::Time;
 use ramus_core::title::session_title;
 use ramus_render::json::{self, Answer, Projects, Session, Sessions};
-use ramus_store::prompts::GoneSession;
 use serde::{Deserialize, Serialize};
 
-use super::{Answered, answer};
-use crate::State;
+use super::{ApiResult, answer_json};
+use crate::ServerState;
 use crate::error::ApiError;
-use crate::work::Task;
+use crate::work_queues::TaskKind;
 
 /// How many sessions the overview shows.
-const RECENT: usize = 40;
+const RECENT_SESSIONS: usize = 40;
 /// A session is live when it was written to this lately.
-const LIVE: Duration = Duration::from_secs(120);
+const LIVE_PERIOD: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -39,6 +38,8 @@ pub(crate) struct Overview {
     retention_set: bool,
     /// Announces what is due for deletion; `None`: nothing is.
     due: Option<String>,
+    /// How many of these files are not archived; they can be.
+    unarchived: usize,
     leaving: Vec<Leaving>,
     /// Messages of each day (UTC), agents' own left out.
     activity: BTreeMap<String, u32>,
@@ -55,41 +56,50 @@ pub(crate) struct Leaving {
     at: String,
 }
 
-pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Overview>> {
-    answer(state, Task::Lists, |state| {
-        let survey = state.workspace.survey();
+pub(crate) async fn get_overview(
+    Extract(state): Extract<Arc<ServerState>>,
+) -> ApiResult<Answer<Overview>> {
+    answer_json(state, TaskKind::Lists, |state| {
+        let survey = state.workspace.survey_all();
         let now = SystemTime::now();
-        let due = state.workspace.due_files(&Scope::All, to_time(now));
-        let cleanup = state.workspace.cleanup();
+        let due = state.workspace.due_files(&Scope::All, time_from_system(now));
+        let cleanup = state.workspace.cleanup_schedule();
         let shown = ListRequest::default();
-        let recent = ListRequest { limit: Some(RECENT), ..ListRequest::default() };
+        let annotations = state.workspace.annotations();
+        let recent =
+            ListRequest { limit: Some(RECENT_SESSIONS), annotations, ..ListRequest::default() };
         let mut overview = Overview {
-            projects: shown.projects(&survey).len(),
+            projects: shown.list_projects(&survey).len(),
             sessions: 0,
             conversations: 0,
             bytes: 0,
-            recent: recent.sessions(&survey, &Scope::All, &cleanup, json::session),
+            recent: recent.list_sessions(&survey, &Scope::All, &cleanup, json::from_session),
             live: Vec::new(),
             retention_days: due.retention.days,
             retention_set: due.retention.from_settings,
-            due: due.sentence(),
+            due: due.warning_text(),
+            // An archive that cannot be used offers nothing.
+            unarchived: state
+                .workspace
+                .count_unarchived_files(time_from_system(now))
+                .unwrap_or_default(),
             leaving: Vec::new(),
             activity: BTreeMap::new(),
         };
         let mut days_of: BTreeMap<i32, u32> = BTreeMap::new();
         for project in &survey.projects {
-            overview.bytes += project.files().map(|file| file.file.bytes).sum::<u64>();
+            overview.bytes += project.all_files().map(|file| file.file.bytes).sum::<u64>();
             for session in shown.sessions_of(project) {
                 overview.sessions += 1;
                 overview.conversations += session.digest.conversations.len();
                 for (day, messages) in &session.digest.days {
                     *days_of.entry(*day).or_default() += messages;
                 }
-                if is_live(session, now) {
+                if is_live(session.file.modified, session.digest.facts.last_active, now) {
                     overview.live.push(session.file.id.clone());
                 }
-                let end = cleanup.end(&session.file);
-                if due.has(end, to_time(now)) {
+                let end = cleanup.deletion_time(&session.file);
+                if due.is_due(end, time_from_system(now)) {
                     overview.leaving.push(Leaving {
                         id: session.file.id.clone(),
                         project: project.name.clone(),
@@ -100,82 +110,80 @@ pub(crate) async fn overview(Extract(state): Extract<Arc<State>>) -> Answered<An
                 }
             }
         }
-        overview.activity = days_of.into_iter().map(|(day, n)| (date(day), n)).collect();
+        overview.activity = days_of.into_iter().map(|(day, n)| (format_day(day), n)).collect();
         Ok(Answer::new("ramus.overview/1", overview))
     })
     .await
 }
 
-/// Whether a session is being written.
-fn is_live(session: &Surveyed, now: SystemTime) -> bool {
-    let age = now.duration_since(session.file.modified).unwrap_or_default();
-    // A file that was copied is new, what is said in it is not.
-    let said = session.digest.facts.last_active.map_or(0, Time::millis);
-    let silent = to_time(now).millis().saturating_sub(said);
-    age < LIVE && u128::from(silent.unsigned_abs()) < 5 * LIVE.as_millis()
+/// Whether a session is being written, by the times of its file and of its last record.
+pub(super) fn is_live(modified: SystemTime, last_active: Option<Time>, now: SystemTime) -> bool {
+    let age = now.duration_since(modified).unwrap_or_default();
+    // A copied file is new, but its messages are not.
+    let said = last_active.map_or(0, Time::as_millis);
+    let silent = time_from_system(now).as_millis().saturating_sub(said);
+    age < LIVE_PERIOD && u128::from(silent.unsigned_abs()) < 5 * LIVE_PERIOD.as_millis()
 }
 
-pub(crate) async fn projects(Extract(state): Extract<Arc<State>>) -> Answered<Answer<Projects>> {
-    answer(state, Task::Lists, |state| {
-        let survey = state.workspace.survey();
+pub(crate) async fn get_projects(
+    Extract(state): Extract<Arc<ServerState>>,
+) -> ApiResult<Answer<Projects>> {
+    answer_json(state, TaskKind::Lists, |state| {
+        let survey = state.workspace.survey_all();
         let request = ListRequest { by_repository: true, ..ListRequest::default() };
-        let projects = request.projects(&survey).into_iter().map(json::project).collect();
+        let projects = request.list_projects(&survey).into_iter().map(json::project).collect();
         Ok(Answer::new("ramus.projects/1", Projects { projects, repositories: None }))
     })
     .await
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Only {
+pub(crate) struct ListQuery {
     project: Option<String>,
 }
 
-/// Finds the project that is asked for.
-fn scope(state: &State, only: &Only) -> Result<Scope, ApiError> {
+/// Finds the requested project.
+fn project_scope(state: &ServerState, only: &ListQuery) -> Result<Scope, ApiError> {
     let Some(name) = &only.project else { return Ok(Scope::All) };
-    let found = state.workspace.project(name).ok().filter(|project| project.name == *name);
+    let found = state.workspace.resolve_project(name).ok().filter(|project| project.name == *name);
     found.map(Scope::Project).ok_or_else(|| ApiError::not_found("project"))
 }
 
-pub(crate) async fn sessions(
-    Extract(state): Extract<Arc<State>>,
-    Query(only): Query<Only>,
-) -> Answered<Answer<Sessions>> {
-    answer(state, Task::Lists, move |state| {
-        let scope = scope(state, &only)?;
-        let survey = state.workspace.survey();
-        let cleanup = state.workspace.cleanup();
-        let request = ListRequest::default();
-        let sessions = request.sessions(&survey, &scope, &cleanup, json::session);
-        let lost_agents = request.lost_agents(&survey, &scope, json::lost_agent);
+pub(crate) async fn get_sessions(
+    Extract(state): Extract<Arc<ServerState>>,
+    Query(only): Query<ListQuery>,
+) -> ApiResult<Answer<Sessions>> {
+    answer_json(state, TaskKind::Lists, move |state| {
+        let scope = project_scope(state, &only)?;
+        let survey = state.workspace.survey_all();
+        let cleanup = state.workspace.cleanup_schedule();
+        let annotations = state.workspace.annotations();
+        let request = ListRequest { annotations, ..ListRequest::default() };
+        let sessions = request.list_sessions(&survey, &scope, &cleanup, json::from_session);
+        let lost_agents = request.lost_agents(&survey, &scope, json::from_lost_agent);
         Ok(Answer::new("ramus.sessions/1", Sessions { sessions, lost_agents }))
     })
     .await
 }
 
 /// Lists the sessions of which nothing but prompts is left.
-pub(crate) async fn gone(
-    Extract(state): Extract<Arc<State>>,
-    Query(only): Query<Only>,
-) -> Answered<Answer<Sessions>> {
-    answer(state, Task::Lists, move |state| {
+pub(crate) async fn get_deleted_sessions(
+    Extract(state): Extract<Arc<ServerState>>,
+    Query(only): Query<ListQuery>,
+) -> ApiResult<Answer<Sessions>> {
+    answer_json(state, TaskKind::Lists, move |state| {
         let mut lost = state.workspace.lost_prompts(&Scope::All);
         // Of a project only these prompts may be left.
         if let Some(project) = &only.project {
-            lost.prompts.retain(|prompt| prompt.is_of(project));
+            lost.prompts.retain(|prompt| prompt.belongs_to(project));
         }
-        let row = |gone: &GoneSession| {
-            let first = gone.prompts.first().map_or("", |prompt| &*prompt.text);
-            let count = gone.prompts.len();
-            json::gone_session(&gone.id, gone.project.as_deref(), count, first, gone.times())
-        };
-        let sessions = ListRequest::default().gone_sessions(lost).iter().map(row).collect();
+        let sessions = ListRequest::default().list_deleted(lost);
         Ok(Answer::new("ramus.sessions/1", Sessions { sessions, lost_agents: Vec::new() }))
     })
     .await
 }
 
 /// Writes a day since 1970 as a date.
-fn date(day: i32) -> String {
+fn format_day(day: i32) -> String {
     Time::from_millis(i64::from(day) * 86_400_000).to_string().chars().take(10).collect()
 }

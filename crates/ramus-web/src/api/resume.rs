@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use axum::extract::{Path, Query, State as Extract};
-use ramus_app::survey::to_time;
-use ramus_app::{NodeSelector, ResumeError, Site};
+use ramus_app::survey::time_from_system;
+use ramus_app::{NodeSelector, OpenedSession, ResumeError};
 use serde::{Deserialize, Serialize};
 
-use super::{Answered, answer};
-use crate::State;
+use super::{ApiResult, answer_json};
+use crate::ServerState;
 use crate::error::ApiError;
-use crate::work::Task;
+use crate::work_queues::TaskKind;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct ResumeAt {
+pub(crate) struct ResumeQuery {
     /// Empty: where the client resumes.
     #[serde(default)]
     node: String,
@@ -31,24 +31,28 @@ pub(crate) struct ResumeView {
     missing_directory: Option<String>,
 }
 
-pub(crate) async fn resume(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_resume(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-    Query(at): Query<ResumeAt>,
-) -> Answered<ResumeView> {
-    answer(state, Task::Sessions, move |state| {
+    Query(at): Query<ResumeQuery>,
+) -> ApiResult<ResumeView> {
+    answer_json(state, TaskKind::Sessions, move |state| {
         let workspace = &state.workspace;
-        let site = Site::read(workspace, workspace.session_by_id(&id)?)?;
+        let opened = OpenedSession::read_session(workspace, workspace.session_by_id(&id)?)?;
         let selector = match &*at.node {
             "" => NodeSelector::Resume,
             name => NodeSelector::Place(name.to_owned()),
         };
-        let node = site.node(&selector)?;
-        let plan = workspace.plan_resume(&site, node, to_time(SystemTime::now()))?;
+        let node = opened.find_node(&selector)?;
+        let plan = workspace.plan_resume(&opened, node, time_from_system(SystemTime::now()))?;
         let missing = plan.command.missing_directory();
         Ok(ResumeView {
-            command: plan.shell_line(&format!("{}:{}", site.found.id(), plan.leaf), None, &[]),
-            first_step: plan.first.word(),
+            command: plan.shell_line(
+                &format!("{}:{}", opened.found.address_id(), plan.leaf),
+                None,
+                &[],
+            ),
+            first_step: plan.first.as_str(),
             missing_directory: missing.map(|directory| directory.display().to_string()),
         })
     })
@@ -59,7 +63,7 @@ impl From<ResumeError> for ApiError {
     fn from(error: ResumeError) -> Self {
         match error {
             ResumeError::Change(error) => error.into(),
-            ResumeError::Outside(_) => Self::bad(error.to_string()),
+            ResumeError::Outside(_) => Self::bad_request(error.to_string()),
         }
     }
 }

@@ -1,30 +1,32 @@
-//! One session: what it is, its conversations, its tree and its agents.
+//! One session: its details, conversations, tree and agents.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use axum::extract::{Path, State as Extract};
-use ramus_app::survey::{ProjectSurvey, Surveyed, to_time};
-use ramus_core::body::Body;
-use ramus_core::digest::Digest;
+use ramus_app::survey::{ProjectSurvey, SurveyedFile, time_from_system};
+use ramus_core::body::RecordBody;
+use ramus_core::digest::SessionDigest;
 use ramus_core::history::History;
-use ramus_core::link::{LinkKind, Relative};
+use ramus_core::link::{LinkKind, RelatedSession};
 use ramus_core::session::NodeId;
-use ramus_core::title::{Summaries, session_title};
+use ramus_core::title::{ProjectSummaries, session_title};
 use ramus_render::json::{self, Answer, Conversation, Conversations, Outline, Resume, Tree};
-use ramus_render::lineage::{offspring_words, origin_words};
-use ramus_render::outline::{self, AgentLane, OutlineConfig, Row, outline as rows};
-use ramus_store::Bodies;
-use ramus_store::agents::Agent;
-use ramus_store::place::FileRole;
+use ramus_render::lineage::{offspring_phrase, origin_phrase};
+use ramus_render::outline::{self, AgentEntry, OutlineConfig, TreeRow, outline_rows as rows};
+use ramus_store::RecordReader;
+use ramus_store::agents::SubAgent;
+use ramus_store::claude_dir::FileRole;
 use serde::Serialize;
 
-use super::{Answered, answer};
-use crate::State;
+use super::list::is_live;
+use super::{ApiResult, answer_json};
+use crate::ServerState;
 use crate::error::ApiError;
-use crate::work::Task;
-use ramus_app::ResolvedFile;
+use crate::work_queues::TaskKind;
+use ramus_app::{ResolvedFile, Workspace};
 
-/// A session, as its own file tells.
+/// A session, as read from its own file.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct Detail {
@@ -46,18 +48,20 @@ pub(crate) struct Detail {
     /// The session that this agent works for.
     parent: Option<String>,
     forked_from: Option<[String; 2]>,
+    /// It is being written to.
+    live: bool,
     /// Changes when the file does.
     stamp: String,
 }
 
-pub(crate) async fn session(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_session(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-) -> Answered<Answer<Detail>> {
-    answer(state, Task::Sessions, move |state| {
+) -> ApiResult<Answer<Detail>> {
+    answer_json(state, TaskKind::Sessions, move |state| {
         let found = state.workspace.session_by_id(&id)?;
-        let history = state.workspace.read(&found.file)?;
-        let (digest, summaries) = state.workspace.digest(&found, &history);
+        let history = state.workspace.read_history(&found.file)?;
+        let (digest, summaries) = state.workspace.digest_session(&found, &history);
         let facts = &digest.facts;
         let parent = match &found.file.role {
             FileRole::NestedAgent { session } => Some(session.clone()),
@@ -71,15 +75,15 @@ pub(crate) async fn session(
             git_branch: facts.git_branch.as_deref().map(str::to_owned),
             version: facts.version.as_ref().map(|version| version.text.to_string()),
             bytes: found.file.bytes,
-            records: digest.records(),
+            records: digest.readable_records(),
             messages: digest.messages,
             forks: digest.forks.values().sum(),
             compactions: facts.compactions.len(),
             started: facts.started.map(|time| time.to_string()),
             last_active: facts.last_active.map(|time| time.to_string()),
-            resume: json::resume(&history),
-            conversations: conversations_of(
-                &found.id(),
+            resume: json::from_resume_point(&history),
+            conversations: conversation_list(
+                &found.address_id(),
                 &found.file.relative,
                 &history,
                 &digest,
@@ -90,8 +94,13 @@ pub(crate) async fn session(
                 .forked_from
                 .as_ref()
                 .map(|(session, message)| [session.to_string(), message.to_string()]),
-            stamp: format!("{}-{}", found.file.bytes, to_time(found.file.modified).millis()),
-            id: found.id(),
+            live: is_live(found.file.modified, facts.last_active, SystemTime::now()),
+            stamp: format!(
+                "{}-{}",
+                found.file.bytes,
+                time_from_system(found.file.modified).as_millis()
+            ),
+            id: found.address_id(),
         };
         Ok(Answer::new("ramus.session/1", detail))
     })
@@ -99,47 +108,47 @@ pub(crate) async fn session(
 }
 
 /// Lists the conversations with leaves that lead to them.
-fn conversations_of(
+fn conversation_list(
     id: &str,
     file: &str,
     history: &History,
-    digest: &Digest,
-    summaries: &Summaries,
+    digest: &SessionDigest,
+    summaries: &ProjectSummaries,
 ) -> Vec<Conversation> {
-    let mut told = json::conversations(id, file, digest, summaries);
+    let mut told = json::from_conversations(id, file, digest, summaries);
     for (conversation, found) in told.iter_mut().zip(&history.branches.conversations) {
-        conversation.leaf = history.place_of(found.leaf);
+        conversation.leaf = history.node_address(found.leaf);
     }
     told
 }
 
-pub(crate) async fn conversations(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_conversations(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-) -> Answered<Answer<Conversations>> {
-    answer(state, Task::Sessions, move |state| {
+) -> ApiResult<Answer<Conversations>> {
+    answer_json(state, TaskKind::Sessions, move |state| {
         let found = state.workspace.session_by_id(&id)?;
-        let history = state.workspace.read(&found.file)?;
-        let (digest, summaries) = state.workspace.digest(&found, &history);
+        let history = state.workspace.read_history(&found.file)?;
+        let (digest, summaries) = state.workspace.digest_session(&found, &history);
         let (id, file) = (&found.file.id, &found.file.relative);
-        let conversations = json::conversations(id, file, &digest, &summaries);
-        let bookmarks = json::bookmarks(&found.file.id, &digest, &summaries);
+        let conversations = json::from_conversations(id, file, &digest, &summaries);
+        let bookmarks = json::find_bookmarks(&found.file.id, &digest, &summaries);
         Ok(Answer::new("ramus.conversations/1", Conversations { conversations, bookmarks }))
     })
     .await
 }
 
-pub(crate) async fn tree(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_tree(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-) -> Answered<Answer<Tree>> {
-    answer(state, Task::Sessions, move |state| {
+) -> ApiResult<Answer<Tree>> {
+    answer_json(state, TaskKind::Sessions, move |state| {
         let found = state.workspace.session_by_id(&id)?;
-        let history = state.workspace.read(&found.file)?;
-        let reverts = state.workspace.reverts(&found, &history);
-        let family = state.workspace.survey().family_of(&found.file.path);
+        let history = state.workspace.read_history(&found.file)?;
+        let reverts = state.workspace.revert_outcomes(&found, &history);
+        let family = state.workspace.survey_all().family_of(&found.file.path);
         let is_agent = found.file.role.is_agent();
-        let tree = json::tree(&found.file.id, &history, is_agent, &family, &reverts);
+        let tree = json::from_tree(&found.file.id, &history, is_agent, &family, &reverts);
         Ok(Answer::new("ramus.tree/1", tree))
     })
     .await
@@ -151,7 +160,7 @@ pub(crate) async fn tree(
 pub(crate) struct RelativeView {
     #[serde(flatten)]
     relative: json::Relative,
-    /// How the one stands to the other, such as `forked from`.
+    /// The relation, such as `forked from`.
     words: &'static str,
     title: Option<String>,
     /// Its address, if it is there.
@@ -165,16 +174,16 @@ pub(crate) struct LineageView {
     offspring: Vec<RelativeView>,
 }
 
-pub(crate) async fn lineage(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_lineage(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-) -> Answered<Answer<LineageView>> {
-    answer(state, Task::Lists, move |state| {
+) -> ApiResult<Answer<LineageView>> {
+    answer_json(state, TaskKind::Lists, move |state| {
         let found = state.workspace.session_by_id(&id)?;
-        let survey = state.workspace.survey();
+        let survey = state.workspace.survey_all();
         let family = survey.family_of(&found.file.path);
-        let views = |relatives: &[Relative], words: fn(LinkKind) -> &'static str| {
-            let view = |relative: &Relative| {
+        let views = |relatives: &[RelatedSession], words: fn(LinkKind) -> &'static str| {
+            let view = |relative: &RelatedSession| {
                 let id = relative.session.as_deref();
                 let mut places = survey.projects.iter().filter_map(|project| {
                     let one = project.sessions.iter().find(|one| Some(&*one.file.id) == id)?;
@@ -182,74 +191,84 @@ pub(crate) async fn lineage(
                 });
                 let here = places.next();
                 let is_only = places.next().is_none();
-                let address = |(project, one): (&ProjectSurvey, &Surveyed)| match is_only {
+                let address = |(project, one): (&ProjectSurvey, &SurveyedFile)| match is_only {
                     true => one.file.id.clone(),
                     false => format!("{}~{}", one.file.id, project.name),
                 };
-                let title = |(project, one): (&ProjectSurvey, &Surveyed)| {
+                let title = |(project, one): (&ProjectSurvey, &SurveyedFile)| {
                     session_title(&one.digest, &project.summaries).map(str::to_owned)
                 };
                 RelativeView {
                     words: words(relative.kind),
                     title: here.and_then(title),
                     address: here.map(address),
-                    relative: json::relative(relative),
+                    relative: json::from_relative(relative),
                 }
             };
             relatives.iter().map(view).collect()
         };
         let lineage = LineageView {
-            origins: views(&family.origins, origin_words),
-            offspring: views(&family.offspring, offspring_words),
+            origins: views(&family.origins, origin_phrase),
+            offspring: views(&family.offspring, offspring_phrase),
         };
         Ok(Answer::new("ramus.lineage/1", lineage))
     })
     .await
 }
 
-pub(crate) async fn outline(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_outline(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-) -> Answered<Answer<Outline>> {
-    answer(state, Task::Sessions, move |state| {
+) -> ApiResult<Answer<Outline>> {
+    answer_json(state, TaskKind::Sessions, move |state| {
         let found = state.workspace.session_by_id(&id)?;
-        let history = state.workspace.read(&found.file)?;
+        let history = state.workspace.read_history(&found.file)?;
         let config = OutlineConfig {
             records: false,
             around: None,
             depth: 0,
             width: 0,
-            agents: agents(state, &found, &history),
-            reverts: state.workspace.reverts(&found, &history),
+            agents: outline_agents(&state.workspace, &found, &history),
+            reverts: state.workspace.revert_outcomes(&found, &history),
             time: &|_| String::new(),
         };
         let mut rows = rows(&history, &config);
         put_answers(&found, &history, &mut rows)?;
-        let rows = rows.iter().map(|row| json::outline_row(&history, row)).collect();
-        Ok(Answer::new("ramus.outline/1", Outline { session: found.id(), rows }))
+        let rows = rows.iter().map(|row| json::from_tree_row(&history, row)).collect();
+        Ok(Answer::new("ramus.outline/1", Outline { session: found.address_id(), rows }))
     })
     .await
 }
 
 /// Gives the rows that an answer opens its first words, which only the file has.
-fn put_answers(found: &ResolvedFile, history: &History, rows: &mut [Row]) -> Result<(), ApiError> {
-    let mut bodies = Bodies::open(&found.file.path)?;
+fn put_answers(
+    found: &ResolvedFile,
+    history: &History,
+    rows: &mut [TreeRow],
+) -> Result<(), ApiError> {
+    let mut bodies = RecordReader::open(&found.file.path)?;
     let mut body = |node: NodeId| {
-        let bytes = bodies.bytes(history.session.record(node).span).ok()?;
-        Body::parse(&bytes).ok()
+        let bytes = bodies.read_record(history.session.record(node).span).ok()?;
+        RecordBody::parse(&bytes).ok()
     };
-    outline::put_answers(history, rows, &mut body);
+    outline::fill_reply_words(history, rows, &mut body);
     Ok(())
 }
 
-/// Returns the agents of a session and the calls they hang at.
-fn agents(state: &State, found: &ResolvedFile, history: &History) -> Vec<AgentLane> {
-    let lane = |(node, agent): (Option<NodeId>, Agent)| AgentLane {
+/// Returns the agents of a session as entries of its outline.
+fn outline_agents(
+    workspace: &Workspace,
+    found: &ResolvedFile,
+    history: &History,
+) -> Vec<AgentEntry> {
+    let short_ids = workspace.short_ids();
+    let entry = |(node, agent): (Option<NodeId>, SubAgent)| AgentEntry {
         node,
         label: agent.meta.description.or(agent.words).unwrap_or_default(),
+        short_id: short_ids.shorten_id(&agent.file.id).to_owned(),
         id: agent.file.id,
         records: agent.records,
         depth: agent.depth,
     };
-    state.workspace.agents(found, history).into_iter().map(lane).collect()
+    workspace.session_agents(found, history).into_iter().map(entry).collect()
 }

@@ -1,36 +1,36 @@
-//! What there is, counted.
+//! Statistics.
 
 use std::sync::Arc;
 
 use axum::extract::{Query, State as Extract};
-use ramus_app::survey::{Counted, ProjectSurvey, count};
+use ramus_app::survey::{ProjectSurvey, SurveyCounts, count_survey};
 use ramus_render::json::{self, Answer};
 use serde::Deserialize;
 
-use super::{Answered, answer};
-use crate::State;
-use crate::work::Task;
+use super::{ApiResult, answer_json};
+use crate::ServerState;
+use crate::work_queues::TaskKind;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Only {
+pub(crate) struct StatsQuery {
     project: Option<String>,
 }
 
-pub(crate) async fn stats(
-    Extract(state): Extract<Arc<State>>,
-    Query(only): Query<Only>,
-) -> Answered<Answer<json::Stats>> {
-    answer(state, Task::Lists, move |state| {
-        let survey = state.workspace.survey();
+pub(crate) async fn get_stats(
+    Extract(state): Extract<Arc<ServerState>>,
+    Query(only): Query<StatsQuery>,
+) -> ApiResult<Answer<json::Stats>> {
+    answer_json(state, TaskKind::Lists, move |state| {
+        let survey = state.workspace.survey_all();
         let is_wanted = |project: &&ProjectSurvey| {
             only.project.as_ref().is_none_or(|name| project.name == *name)
         };
         let wanted: Vec<&ProjectSurvey> = survey.projects.iter().filter(is_wanted).collect();
         let projects = wanted.len();
-        let Counted { stats, most_complex } = count(wanted, |_| true);
+        let SurveyCounts { stats, most_complex } = count_survey(wanted, |_| true);
         let most =
-            most_complex.map(|most| json::most_complex(most.id, most.title, &most.complexity));
-        Ok(Answer::new("ramus.stats/1", json::stats(&stats, projects, most)))
+            most_complex.map(|most| json::from_most_complex(most.id, most.title, &most.complexity));
+        Ok(Answer::new("ramus.stats/1", json::from_stats(&stats, projects, most)))
     })
     .await
 }

@@ -1,4 +1,4 @@
-//! A transcript by position, and what in it is opened.
+//! Turns of a transcript by position, and opened details.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use ramus_render::json::Answer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Answered, answer, work};
-use crate::State;
+use super::{ApiResult, answer_json, run_work};
+use crate::ServerState;
 use crate::error::ApiError;
-use crate::transcript::{Placed, Transcript};
-use crate::view::{Look, View, picture_type, pictures};
-use crate::work::Task;
+use crate::path_transcript::{PathTranscript, PlacedTurn};
+use crate::turn_view::{TurnViewer, View, picture_type, turn_pictures, turn_text};
+use crate::work_queues::TaskKind;
 
 /// How many positions are sent at once.
-const MOST: usize = 200;
-/// How many messages are looked through for the next mistake before the page asks again.
-const LOOKED_AT: usize = 4_000;
+const MAX_POSITIONS: usize = 200;
+/// How many messages are searched for the next failure before the web app asks again.
+const MAX_SCANNED: usize = 4_000;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct At {
+pub(crate) struct TurnsQuery {
     /// The last message of the path; none: where the client would continue.
     #[serde(default)]
     leaf: String,
@@ -48,21 +48,29 @@ pub(crate) struct At {
     back: bool,
 }
 
-impl At {
+impl TurnsQuery {
     /// Reads the path that is meant.
-    fn path(&self, state: &State, id: &str) -> Result<Arc<Transcript>, ApiError> {
-        state.transcript(&state.workspace.session_by_id(id)?, &self.leaf)
+    fn open_transcript(
+        &self,
+        state: &ServerState,
+        id: &str,
+    ) -> Result<Arc<PathTranscript>, ApiError> {
+        state.open_transcript(&state.workspace.session_by_id(id)?, &self.leaf)
     }
 
     /// Reads the turn that is meant, and its path.
-    fn turn(&self, state: &State, id: &str) -> Result<(Arc<Transcript>, Placed), ApiError> {
-        let path = self.path(state, id)?;
-        let placed = path.turn(self.at, self.i)?;
+    fn read_turn(
+        &self,
+        state: &ServerState,
+        id: &str,
+    ) -> Result<(Arc<PathTranscript>, PlacedTurn), ApiError> {
+        let path = self.open_transcript(state, id)?;
+        let placed = path.read_turn(self.at, self.i)?;
         Ok((path, placed))
     }
 }
 
-/// A path in short: how long it is and what stands where.
+/// An outline of a path: its length and what is where.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PathView {
@@ -72,7 +80,7 @@ pub(crate) struct PathView {
     resumes: bool,
     conversation: Option<u32>,
     count: usize,
-    /// A letter for each message: who speaks.
+    /// A letter for the role of each message.
     shape: String,
     /// A letter for each message: how long it is.
     sizes: String,
@@ -82,34 +90,34 @@ pub(crate) struct PathView {
     forks: Vec<usize>,
     /// The position of the fork at which it leaves what is current.
     left_at: Option<usize>,
-    /// The position of the message that was asked for.
+    /// The position of the requested message.
     at: Option<usize>,
     /// The sessions it runs through, the eldest first.
     sessions: Vec<String>,
 }
 
-pub(crate) async fn path(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_path(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-    Query(at): Query<At>,
-) -> Answered<Answer<PathView>> {
-    answer(state, Task::Sessions, move |state| {
+    Query(at): Query<TurnsQuery>,
+) -> ApiResult<Answer<PathView>> {
+    answer_json(state, TaskKind::Sessions, move |state| {
         let found = state.workspace.session_by_id(&id)?;
         let leaf = if at.leaf.is_empty() { &at.node } else { &at.leaf };
-        let path = state.transcript(&found, leaf)?;
+        let path = state.open_transcript(&found, leaf)?;
         let view = PathView {
-            session: found.id(),
-            leaf: path.open.leaf_place(),
-            status: path.open.status.word(),
+            session: found.address_id(),
+            leaf: path.open.leaf_address(),
+            status: path.open.status.as_str(),
             resumes: path.open.resumes,
             conversation: path.open.number,
-            count: path.len(),
-            shape: path.shape(),
-            sizes: path.sizes(),
-            last: path.last(),
-            forks: path.forks(),
+            count: path.message_count(),
+            shape: path.role_letters(),
+            sizes: path.size_letters(),
+            last: path.last_uuids(),
+            forks: path.fork_positions(),
             left_at: path.left_at(),
-            at: (!at.node.is_empty()).then(|| path.position(&at.node)).flatten(),
+            at: (!at.node.is_empty()).then(|| path.position_of(&at.node)).flatten(),
             sessions: path.open.parts.iter().map(|part| part.file.id.clone()).collect(),
         };
         Ok(Answer::new("ramus.path/1", view))
@@ -125,72 +133,88 @@ pub(crate) struct Turns {
     turns: Vec<View>,
 }
 
-pub(crate) async fn turns(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_turns(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-    Query(at): Query<At>,
-) -> Answered<Answer<Turns>> {
-    answer(state, Task::Sessions, move |state| {
-        let path = at.path(state, &id)?;
-        let to = at.to.clamp(at.from, at.from.saturating_add(MOST)).min(path.len());
+    Query(at): Query<TurnsQuery>,
+) -> ApiResult<Answer<Turns>> {
+    answer_json(state, TaskKind::Sessions, move |state| {
+        let path = at.open_transcript(state, &id)?;
+        let to =
+            at.to.clamp(at.from, at.from.saturating_add(MAX_POSITIONS)).min(path.message_count());
         // Whole blocks are read anyway; what is sent begins and ends with them.
-        let (first, last) = (path.block(at.from), path.block(to.saturating_sub(1)));
-        let placed = path.read(first.start..last.end)?;
-        let views = views(&path, &placed, &state.workspace.prices().list, at.whole);
+        let (first, last) = (path.block_range(at.from), path.block_range(to.saturating_sub(1)));
+        let placed = path.read_turns(first.start..last.end)?;
+        let views = turn_views(&path, &placed, &state.workspace.active_prices().list, at.whole);
         Ok(Answer::new("ramus.turns/1", Turns { from: first.start, to: last.end, turns: views }))
     })
     .await
 }
 
 /// Shows turns; `whole`: with nothing left out, as they are printed.
-pub(super) fn views(
-    path: &Transcript,
-    placed: &[Placed],
+pub(super) fn turn_views(
+    path: &PathTranscript,
+    placed: &[PlacedTurn],
     prices: &PriceList,
     whole: bool,
 ) -> Vec<View> {
     let mut views: Vec<View> = Vec::with_capacity(placed.len());
-    for Placed { at, part, turn } in placed {
+    for PlacedTurn { at, part, turn } in placed {
         let i = views.iter().rev().take_while(|view| view.at == *at).count();
-        let look = Look { history: &path.open.parts[*part].history, prices, whole };
-        views.push(look.turn(*at, i, turn));
+        let look = TurnViewer { history: &path.open.parts[*part].history, prices, whole };
+        views.push(look.view_turn(*at, i, turn));
     }
     views
 }
 
 /// Sends one turn with nothing left out.
-pub(crate) async fn turn(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_turn(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-    Query(at): Query<At>,
-) -> Answered<Answer<View>> {
-    answer(state, Task::Sessions, move |state| {
-        let (path, placed) = at.turn(state, &id)?;
-        let prices = &state.workspace.prices().list;
-        let look = Look { history: &path.open.parts[placed.part].history, prices, whole: true };
-        Ok(Answer::new("ramus.turn/1", look.turn(at.at, at.i, &placed.turn)))
+    Query(at): Query<TurnsQuery>,
+) -> ApiResult<Answer<View>> {
+    answer_json(state, TaskKind::Sessions, move |state| {
+        let (path, placed) = at.read_turn(state, &id)?;
+        let prices = &state.workspace.active_prices().list;
+        let look =
+            TurnViewer { history: &path.open.parts[placed.part].history, prices, whole: true };
+        Ok(Answer::new("ramus.turn/1", look.view_turn(at.at, at.i, &placed.turn)))
+    })
+    .await
+}
+
+/// Sends the text of a message as it was written, for copying.
+pub(crate) async fn get_text(
+    Extract(state): Extract<Arc<ServerState>>,
+    Path(id): Path<String>,
+    Query(at): Query<TurnsQuery>,
+) -> ApiResult<Value> {
+    answer_json(state, TaskKind::Sessions, move |state| {
+        let (_, placed) = at.read_turn(state, &id)?;
+        Ok(json!({"text": turn_text(&placed.turn)}))
     })
     .await
 }
 
 /// Opens a call of a tool.
-pub(crate) async fn call(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_call(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-    Query(at): Query<At>,
-) -> Answered<Value> {
-    answer(state, Task::Sessions, move |state| {
-        let (path, placed) = at.turn(state, &id)?;
-        let prices = &state.workspace.prices().list;
-        let look = Look { history: &path.open.parts[placed.part].history, prices, whole: at.whole };
-        let call = placed.turn.calls().nth(at.n).ok_or_else(|| ApiError::not_found("call"))?;
-        Ok(json!({"html": look.opened(call)}))
+    Query(at): Query<TurnsQuery>,
+) -> ApiResult<Value> {
+    answer_json(state, TaskKind::Sessions, move |state| {
+        let (path, placed) = at.read_turn(state, &id)?;
+        let prices = &state.workspace.active_prices().list;
+        let look =
+            TurnViewer { history: &path.open.parts[placed.part].history, prices, whole: at.whole };
+        let call = placed.turn.tool_calls().nth(at.n).ok_or_else(|| ApiError::not_found("call"))?;
+        Ok(json!({"html": look.call_html(call)}))
     })
     .await
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Words {
+pub(crate) struct WordsQuery {
     #[serde(default)]
     leaf: String,
     at: usize,
@@ -199,41 +223,44 @@ pub(crate) struct Words {
 
 /// Finds out which calls and folds of a message hold some words: a hit in one of them must be unfolded to
 /// be seen.
-pub(crate) async fn holds(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn matching_parts(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-    Query(words): Query<Words>,
-) -> Answered<Value> {
-    answer(state, Task::Sessions, move |state| {
-        let path = state.transcript(&state.workspace.session_by_id(&id)?, &words.leaf)?;
-        let (mut calls, mut folds) = (Vec::new(), Vec::new());
+    Query(words): Query<WordsQuery>,
+) -> ApiResult<Value> {
+    answer_json(state, TaskKind::Sessions, move |state| {
+        let path = state.open_transcript(&state.workspace.session_by_id(&id)?, &words.leaf)?;
+        let (mut calls, mut messages) = (Vec::new(), Vec::new());
         for i in 0.. {
-            let Ok(placed) = path.turn(words.at, i) else { break };
+            let Ok(placed) = path.read_turn(words.at, i) else { break };
             let uuid = &placed.turn.uuid;
-            let prices = &state.workspace.prices().list;
-            let look =
-                |whole| Look { history: &path.open.parts[placed.part].history, prices, whole };
-            for (n, call) in placed.turn.calls().enumerate() {
-                let is_in = |whole| holds_words(&look(whole).opened(call), &words.text);
+            let prices = &state.workspace.active_prices().list;
+            let look = |whole| TurnViewer {
+                history: &path.open.parts[placed.part].history,
+                prices,
+                whole,
+            };
+            for (n, call) in placed.turn.tool_calls().enumerate() {
+                let is_in = |whole| contains_words(&look(whole).call_html(call), &words.text);
                 let whole = !is_in(false);
                 if !whole || is_in(true) {
                     calls.push(json!({"uuid": uuid, "i": i, "n": n, "whole": whole}));
                 }
             }
-            let folded = look(false).folded(&placed.turn).into_iter();
-            let folded = folded.filter(|(_, html)| holds_words(html, &words.text));
-            folds.extend(folded.map(|(n, _)| json!({"uuid": uuid, "i": i, "n": n})));
+            let folded = look(false).folded_parts(&placed.turn).into_iter();
+            let folded = folded.filter(|(_, html)| contains_words(html, &words.text));
+            messages.extend(folded.map(|(n, _)| json!({"uuid": uuid, "i": i, "n": n})));
         }
-        Ok(json!({"calls": calls, "folds": folds}))
+        Ok(json!({"calls": calls, "folds": messages}))
     })
     .await
 }
 
-/// Whether the text of some HTML holds words; white space may be any.
-fn holds_words(html: &str, words: &str) -> bool {
+/// Whether the text of some HTML contains words; any white space matches.
+fn contains_words(html: &str, words: &str) -> bool {
     let mut text = String::with_capacity(html.len());
     for part in html.split('<') {
-        // What stands before the first tag has no end of one.
+        // Text before the first tag has no closing bracket.
         text.push_str(part.split_once('>').map_or(part, |(_, after)| after));
     }
     for (entity, char) in
@@ -241,25 +268,25 @@ fn holds_words(html: &str, words: &str) -> bool {
     {
         text = text.replace(entity, char);
     }
-    let fold = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    fold(&text).contains(&fold(words))
+    let message = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    message(&text).contains(&message(words))
 }
 
 /// Finds the next failure of a tool or of the service.
-pub(crate) async fn next(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn next_failure(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-    Query(at): Query<At>,
-) -> Answered<Value> {
-    answer(state, Task::Sessions, move |state| {
-        let path = at.path(state, &id)?;
-        let mut here = path.block(at.at.min(path.len().saturating_sub(1)));
+    Query(at): Query<TurnsQuery>,
+) -> ApiResult<Value> {
+    answer_json(state, TaskKind::Sessions, move |state| {
+        let path = at.open_transcript(state, &id)?;
+        let mut here = path.block_range(at.at.min(path.message_count().saturating_sub(1)));
         let mut looked_at = 0;
         let beyond = |place: usize| if at.back { place < at.at } else { place > at.at };
-        while !here.is_empty() && looked_at < LOOKED_AT {
+        while !here.is_empty() && looked_at < MAX_SCANNED {
             looked_at += here.len();
-            let placed = path.read(here.clone())?;
-            let failed = |placed: &&Placed| beyond(placed.at) && failed(placed);
+            let placed = path.read_turns(here.clone())?;
+            let failed = |placed: &&PlacedTurn| beyond(placed.at) && is_failure(placed);
             let hit =
                 if at.back { placed.iter().rfind(failed) } else { placed.iter().find(failed) };
             if let Some(hit) = hit {
@@ -267,8 +294,8 @@ pub(crate) async fn next(
             }
             here = match at.back {
                 true if here.start == 0 => 0..0,
-                true => path.block(here.start - 1),
-                false => path.block(here.end),
+                true => path.block_range(here.start - 1),
+                false => path.block_range(here.end),
             };
         }
         Ok(json!({"at": null}))
@@ -276,28 +303,29 @@ pub(crate) async fn next(
     .await
 }
 
-fn failed(placed: &Placed) -> bool {
+fn is_failure(placed: &PlacedTurn) -> bool {
     use ramus_core::turn::TurnKind;
-    let call =
-        |call: &ramus_core::turn::Call| call.result.as_ref().is_some_and(|result| result.is_error);
+    let call = |call: &ramus_core::turn::ToolCall| {
+        call.result.as_ref().is_some_and(|result| result.is_error)
+    };
     match &placed.turn.kind {
         TurnKind::Synthetic(said) => said.is_api_error,
         TurnKind::Note(note) => note.kind == "api_error",
         TurnKind::Damaged { .. } => true,
-        _ => placed.turn.calls().any(call),
+        _ => placed.turn.tool_calls().any(call),
     }
 }
 
 /// Sends a picture: of a kind that only draws, decoded here.
-pub(crate) async fn picture(
-    Extract(state): Extract<Arc<State>>,
+pub(crate) async fn get_picture(
+    Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
-    Query(at): Query<At>,
+    Query(at): Query<TurnsQuery>,
 ) -> Result<Response, ApiError> {
-    let (kind, bytes) = work(state, Task::Sessions, move |state| {
+    let (kind, bytes) = run_work(state, TaskKind::Sessions, move |state| {
         let nothing = || ApiError::not_found("picture");
-        let (_, placed) = at.turn(state, &id)?;
-        let media = *pictures(&placed.turn).get(at.n).ok_or_else(nothing)?;
+        let (_, placed) = at.read_turn(state, &id)?;
+        let media = *turn_pictures(&placed.turn).get(at.n).ok_or_else(nothing)?;
         let kind = picture_type(media).ok_or_else(nothing)?;
         let MediaSource::Base64(data) = &media.source else { return Err(nothing()) };
         let bytes = base64::engine::general_purpose::STANDARD.decode(data.trim());

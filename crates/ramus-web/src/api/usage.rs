@@ -1,57 +1,107 @@
-//! What was used: tokens and what they cost.
+//! Tokens and cost.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Bytes;
-use axum::extract::State as Extract;
+use axum::extract::{Path, State as Extract};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use jiff::tz::TimeZone;
-use ramus_app::survey::to_time;
+use ramus_app::survey::time_from_system;
 use ramus_app::{Scope, Workspace};
 use ramus_render::json;
+use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::work;
-use crate::State;
+use super::{ApiResult, answer_json, run_work};
+use crate::ServerState;
 use crate::error::ApiError;
-use crate::work::Task;
+use crate::work_queues::TaskKind;
 
-pub(crate) async fn usage(Extract(state): Extract<Arc<State>>) -> Result<Response, ApiError> {
-    let usage = work(state, Task::Lists, |state| state.usage.answer(&state.workspace)).await?;
-    Ok(([(CONTENT_TYPE, "application/json")], usage).into_response())
+pub(crate) async fn get_usage(
+    Extract(state): Extract<Arc<ServerState>>,
+) -> Result<Response, ApiError> {
+    let answers = cached_answers(state).await?;
+    Ok(([(CONTENT_TYPE, "application/json")], answers.report).into_response())
 }
 
-/// The last answer, and the fingerprint of the files it was made of.
-#[derive(Debug, Default)]
-pub(crate) struct LastUsage(Mutex<Option<(u64, Bytes)>>);
+/// Sends usage by day, session, model and branch.
+pub(crate) async fn get_daily_usage(
+    Extract(state): Extract<Arc<ServerState>>,
+) -> Result<Response, ApiError> {
+    let answers = cached_answers(state).await?;
+    Ok(([(CONTENT_TYPE, "application/json")], answers.daily).into_response())
+}
 
-impl LastUsage {
+async fn cached_answers(state: Arc<ServerState>) -> Result<UsageAnswers, ApiError> {
+    run_work(state, TaskKind::Lists, |state| state.usage.answers(&state.workspace)).await
+}
+
+/// Sends what one session and its agents used.
+pub(crate) async fn get_session_usage(
+    Extract(state): Extract<Arc<ServerState>>,
+    Path(id): Path<String>,
+) -> ApiResult<json::Answer<json::Usage>> {
+    answer_json(state, TaskKind::Sessions, move |state| {
+        let found = state.workspace.session_by_id(&id)?;
+        let used = state.workspace.survey_usage(Scope::Session(Box::new(found)));
+        let ledger = used.open_ledger(false);
+        let (prices, zone) = (told_prices(&state.workspace), TimeZone::system());
+        let usage = json::usage_report(&ledger.books, &ledger.file_owners(), prices, &zone);
+        Ok(json::Answer::new("ramus.usage/1", usage))
+    })
+    .await
+}
+
+fn told_prices(workspace: &Workspace) -> json::Prices {
+    let prices = workspace.active_prices();
+    json::Prices::new(&prices.list, prices.file.as_deref())
+}
+
+/// Answers about all files.
+#[derive(Clone, Debug)]
+struct UsageAnswers {
+    report: Bytes,
+    daily: Bytes,
+}
+
+/// The last answers, and the fingerprint of the files they were made of.
+#[derive(Debug, Default)]
+pub(crate) struct CachedUsage(Mutex<Option<(u64, UsageAnswers)>>);
+
+impl CachedUsage {
     /// Adds up what was used; all files are read for it, unless they are as they were.
-    fn answer(&self, workspace: &Workspace) -> Result<Bytes, ApiError> {
+    fn answers(&self, workspace: &Workspace) -> Result<UsageAnswers, ApiError> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut hash = Xxh3::new();
         for file in workspace.list_again().iter().flat_map(|project| &project.files) {
             hash.update(file.path.as_os_str().as_encoded_bytes());
             hash.update(&file.bytes.to_le_bytes());
-            hash.update(&to_time(file.modified).millis().to_le_bytes());
+            hash.update(&time_from_system(file.modified).as_millis().to_le_bytes());
         }
         let now = hash.digest();
-        if let Some((then, usage)) = &*last
+        if let Some((then, answers)) = &*last
             && *then == now
         {
-            return Ok(usage.clone());
+            return Ok(answers.clone());
         }
         // What the digests know already is not held twice.
-        workspace.survey();
-        let used = workspace.usage(Scope::All);
-        let ledger = used.ledger(false);
-        let prices = workspace.prices();
-        let told = json::Prices::new(&prices.list, prices.file.as_deref());
-        let usage = json::usage(&ledger.books, &ledger.owners(), told, &TimeZone::system());
-        let answer = serde_json::to_vec(&json::Answer::new("ramus.usage/1", usage));
-        let answer = Bytes::from(answer.map_err(|error| ApiError::bad(error.to_string()))?);
-        *last = Some((now, answer.clone()));
-        Ok(answer)
+        workspace.survey_all();
+        let used = workspace.survey_usage(Scope::All);
+        let ledger = used.open_ledger(false);
+        let (owners, zone) = (ledger.file_owners(), TimeZone::system());
+        let report = json::usage_report(&ledger.books, &owners, told_prices(workspace), &zone);
+        let daily = json::daily_usage(&ledger.books, &owners, told_prices(workspace), &zone);
+        let answers = UsageAnswers {
+            report: to_bytes(json::Answer::new("ramus.usage/1", report))?,
+            daily: to_bytes(json::Answer::new("ramus.daily-usage/1", daily))?,
+        };
+        *last = Some((now, answers.clone()));
+        Ok(answers)
     }
+}
+
+fn to_bytes(answer: impl Serialize) -> Result<Bytes, ApiError> {
+    let bytes = serde_json::to_vec(&answer);
+    Ok(Bytes::from(bytes.map_err(|error| ApiError::bad_request(error.to_string()))?))
 }

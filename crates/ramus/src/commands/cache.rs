@@ -4,72 +4,83 @@ use clap::Subcommand;
 use ramus_app::{Scope, SurveyDetail};
 use ramus_render::json::{Answer, Cache};
 use ramus_render::{Label, Line};
-use ramus_store::index::Index;
+use ramus_store::cache::HistoryCache;
 
 use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
+use crate::other_process::detach;
 use crate::prices;
 use crate::table::{bytes, number};
 use crate::ui::Ui;
 
-/// See, build or clear what ramus remembers to be faster
+/// Show, build or clear the cache
 ///
-/// Everything works without it, and with it nothing is answered otherwise: what is remembered of a file
-/// counts only while the file has not changed. It is made in passing; `build` makes all of it now.
+/// The cache only makes ramus faster. An entry is used only while its file is unchanged, so answers are the
+/// same without it. It fills as you use ramus; `build` fills it now.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  ramus cache\n  ramus cache build\n  ramus cache clear\n  ramus sessions --no-cache"
+    disable_help_subcommand = true,
+    after_help = "\
+Examples:
+  ramus cache
+  ramus cache build
+  ramus cache clear
+  ramus sessions --no-cache"
 )]
 pub(crate) struct CacheArgs {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<CacheCommand>,
 }
 
 #[derive(Clone, Copy, Debug, Subcommand)]
-enum What {
-    /// Say where it is and how large
+enum CacheCommand {
+    /// Show the location and size
+    #[command(after_help = "Examples:\n  ramus cache status")]
     Status,
-    /// Read everything that is not remembered yet
+    /// Read all files that are not cached yet
+    #[command(after_help = "Examples:\n  ramus cache build")]
     Build {
-        /// Give way to everybody else
+        /// Run at low priority
         #[arg(long, hide = true)]
         aside: bool,
     },
-    /// Forget everything
+    /// Delete the cache
+    #[command(after_help = "Examples:\n  ramus cache clear")]
     Clear,
 }
 
 pub(crate) fn cache(ui: &mut Ui, global: &Global, args: &CacheArgs) -> Result<(), CommandError> {
-    let index = env::index(global);
-    match args.what.unwrap_or(What::Status) {
-        What::Status => {}
-        What::Build { aside: true } => return aside(ui, global),
-        What::Build { aside: false } => build(ui, global)?,
-        What::Clear => index.clear()?,
+    let index = env::session_cache(global);
+    match args.what.unwrap_or(CacheCommand::Status) {
+        CacheCommand::Status => {}
+        CacheCommand::Build { aside: true } => return build_in_background(ui, global),
+        CacheCommand::Build { aside: false } => build_cache(ui, global)?,
+        CacheCommand::Clear => index.clear()?,
     }
-    status(ui, &index)
+    print_status(ui, &index)
 }
 
-fn build(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
-    let workspace = env::workspace(ui, global)?.with_prices(prices::load(None)?);
-    let projects = workspace.projects();
-    if workspace.index().dir().is_none() {
+fn build_cache(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
+    let workspace =
+        env::command_workspace(ui, global)?.with_prices(prices::load_prices(global, None)?);
+    let projects = workspace.list_projects();
+    if workspace.session_cache().dir().is_none() {
         return Ok(());
     }
     workspace.survey_scope(Scope::All, SurveyDetail::Usage);
     workspace.survey_scope(Scope::All, SurveyDetail::Activity);
-    let bar = ui.progress(workspace.index().unsketched(&projects));
-    let built = workspace.index().sketch(&projects, &|bytes| bar.inc(bytes));
+    let bar = ui.progress_bar(workspace.session_cache().unfiltered_bytes(&projects));
+    let built = workspace.session_cache().build_filters(&projects, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
     if !built? {
-        ui.say(&Line::new("another ramus is at work on it", Label::Dim));
+        ui.print_message(&Line::new("another ramus process is building the cache", Label::Dim));
     }
     Ok(())
 }
 
-/// Lets another process build what is missing, so that nobody waits for it.
-pub(crate) fn build_aside(global: &Global) {
+/// Starts a background process that builds the cache, so that the caller need not wait.
+pub(crate) fn spawn_background_build(global: &Global) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);
     command.args(["cache", "build", "--aside"]);
@@ -77,29 +88,28 @@ pub(crate) fn build_aside(global: &Global) {
         command.arg("--claude-dir").arg(dir);
     }
     // Ctrl-C here is not meant for it.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    detach(&mut command);
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // What cannot be started is not missed.
     drop(quiet.spawn());
 }
 
-fn aside(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
-    let workspace = env::workspace(ui, global)?;
-    workspace.index().sketch_aside(&workspace.projects());
+fn build_in_background(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
+    let workspace = env::command_workspace(ui, global)?;
+    workspace.session_cache().build_filters_slowly(&workspace.list_projects());
     Ok(())
 }
 
-fn status(ui: &mut Ui, index: &Index) -> Result<(), CommandError> {
-    let held = index.held()?;
+fn print_status(ui: &mut Ui, index: &HistoryCache) -> Result<(), CommandError> {
+    let held = index.size_on_disk()?;
     let dir = index.dir().map(|dir| dir.display().to_string());
     if ui.json {
         let cache = Cache { dir, files: held.files, bytes: held.bytes };
-        return ui.json(&Answer::new("ramus.cache/1", cache));
+        return ui.print_json(&Answer::new("ramus.cache/1", cache));
     }
     let text = match dir {
         Some(dir) => format!("{} in {} files in {dir}", bytes(held.bytes), number(held.files)),
-        None => "nothing is remembered (--no-cache)".to_owned(),
+        None => "the cache is off (--no-cache)".to_owned(),
     };
-    Ok(ui.line(&Line::plain(&text))?)
+    Ok(ui.print_line(&Line::plain(&text))?)
 }

@@ -1,56 +1,59 @@
 use std::collections::BTreeMap;
 
-use ramus_app::survey::{ProjectSurvey, Survey, Surveyed};
-use ramus_app::{Scope, SurveyDetail};
-use ramus_core::defect::Defect;
-use ramus_core::digest;
-use ramus_core::edit::Thinking;
-use ramus_core::retention::Due;
-use ramus_core::time::Time;
-use ramus_render::json::{self, Answer, Check, Retention};
-use ramus_render::layout::wrap;
+use ramus_app::Scope;
+use ramus_app::check::CheckReport;
+use ramus_core::edit::ThinkingPolicy;
+use ramus_core::retention::DueDeletions;
+use ramus_render::json::{self, Answer, Check};
+use ramus_render::layout::wrap_line;
 use ramus_render::{Label, Line};
-use ramus_store::inspect::Neighbours;
-use ramus_store::read;
 
 use crate::args::Global;
-use crate::commands::fix::fix;
+use crate::commands::fix::fix_sessions;
 use crate::commands::secrets::list_secrets;
+use crate::completion;
+use crate::confirm::WriteArgs;
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::WriteArgs;
+use crate::scope;
 use crate::table::number;
 use crate::ui::Ui;
 
-/// Look for damage: bad lines, broken links, wrong ids and dates, lost backups, files due for deletion
+/// Find damaged lines, broken links and other defects
 ///
-/// Every line of every file is accounted for as known, unknown or damaged. Nothing is changed, not
-/// even by `--fix`: it makes a copy of the conversation that Claude Code would resume, in which lost
-/// parents follow what stands before them, every tool call has a result, thinking that cannot be
-/// sent is left out, every record belongs to one session, ids stand once, and no date lies in the
-/// future. The list marks what it can repair. Only a last line that broke off is ended where
-/// it stands. Each repair is shown and asked for; `ramus undo` takes it back.
+/// Also lists sessions that Claude Code will delete soon. Every line is counted as known, unknown or
+/// damaged. Checking changes nothing.
 ///
-/// `--secrets` lists where passwords, keys and tokens are instead, without showing them: by session,
-/// file and line. `ramus export --redact` leaves the same ones out.
+/// `--fix` makes a new session: a repaired copy of the conversation that Claude Code would resume. In
+/// the copy, records with a missing parent are linked, every tool call has a result, thinking that
+/// cannot be sent is left out, all records belong to one session, ids are unique, and no date is in the
+/// future. Defects that it can repair are marked in the list. The original file is kept as it is; only
+/// an incomplete last line gets a line end. Each repair is shown first and can be undone with `ramus
+/// undo`.
+///
+/// `--secrets` lists where passwords, keys and tokens are, without showing them. `ramus export
+/// --redact` removes the same ones.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus check\n  ramus check latest --strict && echo fine\n  ramus check . --fix --dry-run\n  ramus check --secrets"
-)]
+#[command(after_help = "\
+Examples:
+  ramus check
+  ramus check latest --strict && echo fine
+  ramus check teapot --fix --dry-run
+  ramus check --secrets")]
 pub(crate) struct CheckArgs {
     /// A project or a session [default: everything]
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, add = completion::scopes())]
     scope: Option<String>,
-    /// Exit with 1 when there is a defect or a secret
+    /// Exit with code 1 if there are defects or secrets
     #[arg(long)]
     strict: bool,
-    /// List where passwords, keys and tokens are, masked
+    /// List passwords, keys and tokens, masked
     #[arg(long, conflicts_with = "fix")]
     secrets: bool,
-    /// Plan a repair for each session that needs one
+    /// Offer a repaired copy of each session that needs one
     #[arg(long)]
     fix: bool,
-    /// Leave out thinking without text too: for sessions that the server refuses because of it
+    /// Also remove thinking without text, for sessions that the API rejects because of it
     #[arg(long, requires = "fix")]
     drop_thinking: bool,
     #[command(flatten)]
@@ -60,125 +63,48 @@ pub(crate) struct CheckArgs {
 pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<(), CommandError> {
     let WriteArgs { dry_run, yes, force } = args.write;
     if !args.fix && (dry_run || yes || force) {
-        return Err(CommandError::user("nothing is written without `--fix`"));
+        return Err(CommandError::user_error("--dry-run and --yes need --fix"));
     }
     let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
-    let scope = workspace.scope(args.scope.as_deref())?;
-    let listing = workspace.projects();
+    // Health is a question about everything, wherever it is asked.
+    let scope = match args.scope.as_deref() {
+        Some(named) => scope::resolve_scope(&workspace, Some(named))?,
+        None => Scope::All,
+    };
     if args.secrets {
-        let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
-        return list_secrets(ui, &workspace, &survey, &scope, args.strict);
+        return list_secrets(ui, &workspace, &scope, args.strict);
     }
-    let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Inspection);
-    let neighbours = Neighbours::new(workspace.roots(), &listing, &survey);
-    let files: Vec<&Surveyed> = files(&survey, &scope);
+    // Nothing named means everything here, so that no directory ever decides.
+    let answer_scope =
+        scope::answer_scope(&workspace, &scope, Some(args.scope.as_deref().unwrap_or_default()));
+    let checked = workspace.check_scope(scope);
     if args.fix {
-        let thinking = if args.drop_thinking { Thinking::Withheld } else { Thinking::Unsigned };
-        return fix(ui, &workspace, &files, &neighbours, thinking, &args.write);
+        let thinking =
+            if args.drop_thinking { ThinkingPolicy::Withheld } else { ThinkingPolicy::Unsigned };
+        return fix_sessions(ui, &checked, thinking, &args.write);
     }
-    let due = workspace.cleanup().due(files.iter().map(|file| &file.file), env::now());
-    let unarchived =
-        workspace.count_unarchived_due(files.iter().map(|file| &file.file), env::now())?;
-    let retention = Retention { unarchived, ..retention(&due) };
-    let check = count(&files, &neighbours, retention, env::now());
+    let CheckReport { check, due } = checked.report(env::current_time())?;
     let broken = !check.defects.is_empty();
     if ui.json {
-        ui.json(&Answer::new("ramus.check/1", check))?;
+        ui.print_json(&Answer::new("ramus.check/1", check).with_scope(answer_scope))?;
     } else {
-        ui.page();
+        ui.start_pager();
         let width = ui.width;
-        for line in lines(&check, &due).iter().flat_map(|line| wrap(line, width, 4)) {
-            ui.line(&line)?;
+        for line in check_lines(&check, &due).iter().flat_map(|line| wrap_line(line, width, 4)) {
+            ui.print_line(&line)?;
         }
     }
-    if args.strict && broken { Err(CommandError::nothing("there are defects")) } else { Ok(()) }
-}
-
-fn files<'a>(survey: &'a Survey, scope: &Scope) -> Vec<&'a Surveyed> {
-    let all = survey.projects.iter().flat_map(ProjectSurvey::files);
-    // There is nothing to repair in an archived file.
-    all.filter(|file| scope.has(file) && !file.file.archived).collect()
-}
-
-fn count(
-    files: &[&Surveyed],
-    neighbours: &Neighbours<'_>,
-    retention: Retention,
-    now: Time,
-) -> Check {
-    let mut check = Check {
-        files: files.len(),
-        lines: 0,
-        blank: 0,
-        known: 0,
-        unknown: 0,
-        damaged: 0,
-        unknown_types: BTreeMap::new(),
-        thinking: 0,
-        withheld_thinking: 0,
-        defects: Vec::new(),
-        retention,
-    };
-    for file in files {
-        let counts = file.digest.counts;
-        check.known += counts.known;
-        check.unknown += counts.unknown;
-        check.damaged += counts.damaged;
-        check.blank += counts.blank;
-        check.lines += counts.lines() - counts.blank;
-        check.thinking += u64::from(file.digest.facts.thinking);
-        check.withheld_thinking += u64::from(file.digest.facts.withheld_thinking);
-        for (name, count) in &file.digest.unknown_types {
-            *check.unknown_types.entry(name.to_string()).or_default() += u64::from(*count);
-        }
-        let future = future_dates(file, now);
-        let own = file.defects().chain(&file.digest.unpaired).chain(&file.digest.undated);
-        let inspected = neighbours.defects(file);
-        let mut defects: Vec<&Defect> = own.chain(&future).chain(&inspected).collect();
-        defects.sort_by_key(|defect| defect.line);
-        check.defects.extend(defects.into_iter().map(|defect| json::Defect {
-            file: file.file.relative.clone(),
-            line: defect.line,
-            offset: defect.at,
-            kind: defect.kind.word(),
-            detail: defect.kind.to_string(),
-            fixable: defect.kind.is_fixable(),
-        }));
-    }
-    check
-}
-
-/// How far ahead of this machine's clock a record may be dated: clocks differ.
-const CLOCK_SKEW: i64 = 5 * 60 * 1000;
-
-/// Finds the records dated in the future; few files have one, so only those are read again.
-fn future_dates(file: &Surveyed, now: Time) -> Vec<Defect> {
-    let latest = Time::from_millis(now.millis() + CLOCK_SKEW);
-    if file.digest.facts.last_active.is_none_or(|newest| newest <= latest) {
-        return Vec::new();
-    }
-    // A file that cannot be read any more was reported when the survey read it.
-    read(&file.file.path).map(|session| digest::future_dates(&session, latest)).unwrap_or_default()
-}
-
-fn retention(due: &Due) -> Retention {
-    Retention {
-        days: due.retention.days,
-        from_settings: due.retention.from_settings,
-        soon: due.sessions + due.agents,
-        soon_bytes: due.bytes,
-        first: due.first.map(|time| time.to_string()),
-        soon_sessions: due.sessions,
-        soon_agents: due.agents,
-        overdue: due.overdue,
-        unarchived: 0,
+    if args.strict && broken {
+        Err(CommandError::nothing_found("there are defects"))
+    } else {
+        Ok(())
     }
 }
 
 /// How many defects of one kind are listed one by one.
-const LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
-fn lines(check: &Check, due: &Due) -> Vec<Line> {
+fn check_lines(check: &Check, due: &DueDeletions) -> Vec<Line> {
     let mut lines = vec![
         Line::new(&number(check.lines), Label::Strong)
             .with(
@@ -211,7 +137,7 @@ fn lines(check: &Check, due: &Due) -> Vec<Line> {
                 .with(&format!("  {}", number(defects.len() as u64)), Label::Plain)
                 .with(if defects[0].fixable { "  --fix can repair" } else { "" }, Label::Dim),
         );
-        for defect in defects.iter().take(LISTED) {
+        for defect in defects.iter().take(MAX_LISTED) {
             lines.push(
                 Line::plain("  ")
                     .with(&defect.file, Label::Plain)
@@ -219,28 +145,28 @@ fn lines(check: &Check, due: &Due) -> Vec<Line> {
                     .with(&format!("  {}", defect.detail), Label::Dim),
             );
         }
-        if defects.len() > LISTED {
+        if defects.len() > MAX_LISTED {
             lines.push(Line::new(
                 &format!(
-                    "  and {} more; `--json` lists them all",
-                    number((defects.len() - LISTED) as u64)
+                    "  and {} more. Use --json to list all",
+                    number((defects.len() - MAX_LISTED) as u64)
                 ),
                 Label::Dim,
             ));
         }
     }
     if by_kind.is_empty() {
-        lines.push(Line::new("No defect.", Label::Active));
+        lines.push(Line::new("No defects.", Label::Active));
     }
     lines.push(Line::default());
     if check.defects.iter().any(|defect| defect.fixable) {
         lines.push(Line::plain(
-            "`ramus check --fix` offers a repaired copy where a defect is on the conversation that Claude Code resumes; the files here stay as they are.",
+            "Run `ramus check --fix` to make a repaired copy of conversations with defects. The original files are not changed.",
         ));
     }
     if check.withheld_thinking > 0 {
         lines.push(Line::plain(&format!(
-            "Thinking is withheld in {} of {} blocks: recent clients keep only its signature.",
+            "Thinking is withheld in {} of {} blocks: recent clients store only a signature.",
             number(check.withheld_thinking),
             number(check.thinking),
         )));
@@ -252,19 +178,19 @@ fn lines(check: &Check, due: &Due) -> Vec<Line> {
     lines
 }
 
-/// Says how many of the files that are due are not archived.
+/// Prints how many of the files due for deletion are not archived.
 fn archive_line(unarchived: usize) -> Line {
     match unarchived {
         0 => Line::new("All of these files are archived.", Label::Active),
-        1 => Line::plain("1 of these files is not archived: `ramus archive add` keeps it."),
+        1 => Line::plain("1 of these files is not archived. Run `ramus archive add` to keep it."),
         many => Line::plain(&format!(
-            "{many} of these files are not archived: `ramus archive add` keeps them."
+            "{many} of these files are not archived. Run `ramus archive add` to keep them."
         )),
     }
 }
 
-fn retention_line(due: &Due) -> Line {
-    if let Some(sentence) = due.sentence() {
+fn retention_line(due: &DueDeletions) -> Line {
+    if let Some(sentence) = due.warning_text() {
         return Line::new(&sentence, Label::Warning);
     }
     let source = if due.retention.from_settings { "as your settings say" } else { "its default" };

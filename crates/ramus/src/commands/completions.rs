@@ -1,23 +1,29 @@
-use clap::CommandFactory;
-use clap_complete::Shell;
+use clap::builder::PossibleValuesParser;
 
-use crate::args::Args;
+use crate::completion::SHELLS;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
-/// Print the completions of a shell
+/// Print shell completions that know your sessions and projects
+///
+/// The shell asks ramus while you type, so that ids, titles and projects are known.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus completions bash > ~/.local/share/bash-completion/completions/ramus\n  ramus completions fish > ~/.config/fish/completions/ramus.fish"
-)]
+#[command(after_help = "\
+Examples:
+  echo 'source <(ramus completions bash)' >> ~/.bashrc
+  echo 'source <(ramus completions zsh)' >> ~/.zshrc
+  ramus completions fish > ~/.config/fish/completions/ramus.fish")]
 pub(crate) struct CompletionsArgs {
     /// The shell
-    shell: Shell,
+    #[arg(value_parser = PossibleValuesParser::new(["bash", "elvish", "fish", "powershell", "zsh"]))]
+    shell: String,
 }
 
 pub(crate) fn completions(ui: &mut Ui, args: &CompletionsArgs) -> Result<(), CommandError> {
-    // The generator panics when it cannot write, so it writes to memory.
+    let shell = SHELLS
+        .completer(&args.shell)
+        .ok_or_else(|| CommandError::user_error(format!("no completions for {}", args.shell)))?;
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "ramus", &mut script);
-    ui.document("ramus.completions/1", &String::from_utf8_lossy(&script))
+    shell.write_registration("COMPLETE", "ramus", "ramus", "ramus", &mut script)?;
+    ui.print_document("ramus.completions/1", &String::from_utf8_lossy(&script))
 }

@@ -1,195 +1,94 @@
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use jiff::Zoned;
-use ramus_app::when::{Edge, parse_time};
-use ramus_app::{Address, NodeSelector, Scope, SurveyDetail, Workspace};
-use ramus_core::name::short_id;
-use ramus_render::export::Tools;
-use ramus_render::json::{Answer, Exported, ExportedPath};
-use ramus_render::text::count;
+use ramus_app::export::{ExportReport, ImagePlacement, ToolDetail, WrittenTranscript};
+use ramus_app::time_text::{TimeEdge, parse_time};
+use ramus_app::{
+    Address, ExportError, ExportFormat, ExportRequest, Exporter, NodeSelector, Scope, Workspace,
+};
+use ramus_core::redact::RedactionCounts;
+use ramus_render::json::{Answer, AnswerScope, Exported, ExportedPath};
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
-use ramus_store::export::{ExportError, Folder};
+use ramus_store::export::ExportDirError;
 
-use crate::args::Global;
+use crate::args::{Global, choices};
+use crate::completion;
 use crate::env;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
+use crate::scope;
 use crate::ui::Ui;
 
-mod part;
-mod path;
-mod picture;
-mod plan;
-mod site;
-mod sums;
-mod whom;
-
-use path::{Exporter, Site, Written};
-use plan::{Plan, Wanted};
-
-/// Write transcripts: one for each path that is unique
+/// Export transcripts, one for each unique path
 ///
-/// A path runs from the beginning to the end of one branch, through compactions and through the
-/// sessions it continues; what resumed and forked sessions repeat is written once. One path goes to
-/// stdout; several need `--out`, where they become a site that opens from disk.
+/// A path is a conversation with the earlier sessions that it continues. Copies in resumed and forked
+/// sessions are exported once. A single path is written to stdout; several paths need `--out` and
+/// become a website that you can open from disk.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus export latest > talk.md\n  ramus export . --format html --out site\n  ramus export --format jsonl --paths active --out backup\n  ramus export 3f9a@2 --tools full --thinking --redact"
-)]
+#[command(after_help = "\
+Examples:
+  ramus export latest > talk.md
+  ramus export teapot --format html --out site
+  ramus export --format jsonl --paths active --out backup
+  ramus export 7ea9@2 --tools full --thinking --redact")]
 pub(crate) struct ExportArgs {
-    /// A project, a session, or a conversation of it [default: everything]
-    #[arg(allow_hyphen_values = true)]
+    /// A project, a session, or a conversation of it; `-` reads sessions from standard input
+    /// [default: the project of the current directory]
+    #[arg(allow_hyphen_values = true, add = completion::scopes())]
     scope: Option<String>,
-    /// What to write
-    #[arg(long, default_value = "md")]
-    format: Format,
-    /// Which paths
+    /// Output format
+    #[arg(long, default_value = "md", value_parser = choices(&FORMATS))]
+    format: ExportFormat,
+    /// Which paths to export
     #[arg(long, default_value = "all", value_name = "WHICH")]
-    paths: Paths,
+    #[arg(value_parser = ["all", "active"])]
+    paths: String,
     /// The directory to write to
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Tell what the model thought, where it is kept
+    /// Include thinking, if it was recorded
     #[arg(long)]
     thinking: bool,
-    /// How much of tool calls
-    #[arg(long, default_value = "brief", value_name = "HOW")]
-    tools: HowMuch,
-    /// Only what was active since: a date, a time, or how long ago (`7d`, `12h`, `4w`)
+    /// How much of tool calls to include
+    #[arg(long, default_value = "brief", value_name = "HOW", value_parser = choices(&TOOLS))]
+    tools: ToolDetail,
+    /// Only sessions active since a date, a time, or an age (`7d`, `12h`, `4w`)
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Leave out passwords, keys, tokens, e-mail addresses and home directories
+    /// Remove passwords, keys, tokens, e-mail addresses and home directories
     #[arg(long)]
     redact: bool,
-    /// Whether to write what agents did, each into a file that its call points to
+    /// Whether to export sub-agents, as separate linked files
     #[arg(long, default_value = "all", value_name = "WHICH")]
-    agents: Agents,
-    /// Where pictures go [default: inline for html, files beside md]
-    #[arg(long, value_name = "WHERE")]
-    images: Option<Images>,
-    /// Write into a directory that holds other files
+    #[arg(value_parser = ["all", "none"])]
+    agents: String,
+    /// Where to put images [default: inline for html, files for md]
+    #[arg(long, value_name = "WHERE", value_parser = choices(&IMAGES))]
+    images: Option<ImagePlacement>,
+    /// Write to a directory that is not empty
     #[arg(long)]
     force: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Md,
-    Html,
-    Json,
-    Jsonl,
-    Txt,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Paths {
-    All,
-    Active,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Agents {
-    All,
-    None,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum HowMuch {
-    None,
-    Brief,
-    Full,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Images {
-    Inline,
-    Files,
-    None,
-}
-
-impl Format {
-    fn ending(self) -> &'static str {
-        match self {
-            Self::Md => "md",
-            Self::Html => "html",
-            Self::Json => "json",
-            Self::Jsonl => "jsonl",
-            Self::Txt => "txt",
-        }
-    }
-}
-
-impl HowMuch {
-    fn tools(self) -> Tools {
-        match self {
-            Self::None => Tools::None,
-            Self::Brief => Tools::Brief,
-            Self::Full => Tools::Full,
-        }
-    }
-}
-
-impl ExportArgs {
-    fn images(&self) -> Images {
-        let usual = match (self.format, &self.out) {
-            (Format::Html, _) => Images::Inline,
-            (Format::Md, Some(_)) => Images::Files,
-            _ => Images::None,
-        };
-        self.images.unwrap_or(usual)
-    }
-}
-
-/// Exports one conversation to a directory of its own in the working directory; returns what to tell.
-pub(crate) fn export_conversation(
-    workspace: &Workspace,
-    address: Address,
-    format: &str,
-) -> Result<String, CommandError> {
-    let format = Format::from_str(format, true).map_err(CommandError::user)?;
-    let n = match address.node {
-        NodeSelector::Nth(n) => n,
-        _ => 1,
-    };
-    let id = short_id(&address.file.file.id).to_owned();
-    let dir = PathBuf::from(format!("ramus-export-{id}-{n}"));
-    let args = ExportArgs {
-        scope: None,
-        format,
-        paths: Paths::All,
-        out: Some(dir.clone()),
-        thinking: true,
-        tools: HowMuch::Brief,
-        since: None,
-        redact: false,
-        images: None,
-        force: false,
-        agents: Agents::All,
-    };
-    let wanted = Wanted {
-        spot: address.node,
-        active_only: false,
-        agents: true,
-        all: false,
-        since: None,
-        redacts: false,
-    };
-    let scope = Scope::Session(Box::new(address.file));
-    let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
-    let plan = Plan::new(&survey, &scope, &wanted, format.ending(), workspace.rule())?;
-    if plan.transcripts() == 0 {
-        return Err(CommandError::nothing("there is no conversation to export"));
-    }
-    let (exporter, folder) = (Exporter::new(&plan, &args), Folder::open(&dir, false)?);
-    write_folder(&exporter, &folder, !survey.problems.is_empty(), &|_| {})?;
-    Ok(format!("exported {id}@{n} to {}", dir.display()))
-}
+const FORMATS: [(&str, ExportFormat); 5] = [
+    ("md", ExportFormat::Markdown),
+    ("html", ExportFormat::Html),
+    ("json", ExportFormat::Json),
+    ("jsonl", ExportFormat::Jsonl),
+    ("txt", ExportFormat::Text),
+];
+const TOOLS: [(&str, ToolDetail); 3] =
+    [("none", ToolDetail::None), ("brief", ToolDetail::Brief), ("full", ToolDetail::Full)];
+const IMAGES: [(&str, ImagePlacement); 3] = [
+    ("inline", ImagePlacement::Inline),
+    ("files", ImagePlacement::Files),
+    ("none", ImagePlacement::None),
+];
 
 pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<(), CommandError> {
     let now = Zoned::now();
     let since =
-        args.since.as_deref().map(|text| parse_time(text, Edge::Start, &now)).transpose()?;
+        args.since.as_deref().map(|text| parse_time(text, TimeEdge::Start, &now)).transpose()?;
     let source = match &args.scope {
         Some(scope) => Some(env::read_source(ui, global, scope)?),
         None => None,
@@ -198,147 +97,124 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
     let (workspace, wanted) = match &source {
         Some(source) => (&source.workspace, source.address.as_deref()),
         None => {
-            everything = env::workspace(ui, global)?;
+            everything = env::command_workspace(ui, global)?;
             (&everything, None)
         }
     };
-    let (scope, spot) = scope(workspace, wanted)?;
-    let rule = workspace.rule();
-    let detail = match scope {
-        // Of all the sessions of its project only this one is read again.
-        Scope::Session(_) => SurveyDetail::Digests,
-        _ => SurveyDetail::Histories,
-    };
-    let survey = workspace.survey_scope(scope.clone(), detail);
-    let wanted = Wanted {
-        spot,
-        active_only: args.paths == Paths::Active,
-        // On stdout there is no place for them.
-        agents: args.agents == Agents::All && args.out.is_some(),
-        all: global.all,
+    let (scope, selector) = export_scope(workspace, wanted)?;
+    scope::print_scope_note(ui, workspace, args.scope.as_deref());
+    let answer_scope = scope::answer_scope(workspace, &scope, args.scope.as_deref());
+    let request = ExportRequest {
+        scope,
+        selector,
+        format: args.format,
+        into_directory: args.out.is_some(),
+        active_only: args.paths == "active",
         since,
-        redacts: args.redact,
+        // On stdout there is no place for them.
+        agents: args.agents == "all" && args.out.is_some(),
+        includes_hidden: global.all,
+        thinking: args.thinking,
+        tools: args.tools,
+        images: args.images,
+        redact: args.redact,
     };
-    let plan = Plan::new(&survey, &scope, &wanted, args.format.ending(), rule)?;
-    let count = plan.transcripts();
-    if count == 0 {
-        if ui.json {
-            summary(ui, &Exporter::new(&plan, args), Site::default())?;
-        }
-        return Err(CommandError::nothing("there is no conversation to export")
-            .hinted("`ramus conversations` lists what there is"));
+    let survey = workspace.survey_export(&request);
+    let export = workspace.plan_export(&survey, &request)?;
+    if export.transcript_count() == 0 && ui.json {
+        let redactions = export.redaction_counts();
+        print_summary(ui, ExportReport { redactions, ..ExportReport::default() }, answer_scope)?;
+        return Err(ExportError::Nothing.into());
     }
-    let exporter = Exporter::new(&plan, args);
     match &args.out {
-        Some(dir) => to_folder(ui, &exporter, &Folder::open(dir, args.force)?),
-        None if count == 1 => to_stdout(ui, &exporter),
-        None => Err(CommandError::user(format!("{count} transcripts need a directory"))
-            .hinted("give one with `--out DIR`, or one conversation such as `latest@1`")),
+        Some(dir) => to_folder(ui, &export, dir, args.force, answer_scope),
+        None => to_stdout(ui, &export, answer_scope),
     }
 }
 
-fn scope(workspace: &Workspace, text: Option<&str>) -> Result<(Scope, NodeSelector), CommandError> {
+fn export_scope(
+    workspace: &Workspace,
+    text: Option<&str>,
+) -> Result<(Scope, NodeSelector), CommandError> {
     if let Some(text) = text.filter(|text| text.contains([':', '@']))
-        && let Ok(Address { file, node }) = workspace.address(text)
+        && let Ok(Address { file, node }) = workspace.resolve_address(text)
     {
         return Ok((Scope::Session(Box::new(file)), node));
     }
-    Ok((workspace.scope(text)?, NodeSelector::Resume))
+    Ok((scope::resolve_scope(workspace, text)?, NodeSelector::Resume))
 }
 
-fn to_stdout(ui: &mut Ui, exporter: &Exporter<'_>) -> Result<(), CommandError> {
+fn to_stdout(ui: &mut Ui, export: &Exporter<'_>, scope: AnswerScope) -> Result<(), CommandError> {
     if ui.json {
-        let written = exporter.only(&mut std::io::sink())?;
-        return summary(ui, exporter, Site { transcripts: vec![written], ..Site::default() });
+        let report = export.write_document(&mut std::io::sink())?;
+        return print_summary(ui, report, scope);
     }
-    exporter.only(ui.out())?;
-    report(ui, exporter);
+    let report = export.write_document(ui.output_writer())?;
+    print_redactions(ui, report.redactions);
     Ok(())
 }
 
-/// From how many bytes on, and how many times what is read, it is said how much will be written.
-const LARGE: u64 = 64 * 1024 * 1024;
-const REPEATED: u64 = 8;
-
-fn to_folder(ui: &mut Ui, exporter: &Exporter<'_>, folder: &Folder) -> Result<(), CommandError> {
-    let (read, expected) = (exporter.plan.bytes(), exporter.plan.expected_bytes());
-    if expected > LARGE && expected > read.saturating_mul(REPEATED) {
+fn to_folder(
+    ui: &mut Ui,
+    export: &Exporter<'_>,
+    dir: &Path,
+    force: bool,
+    scope: AnswerScope,
+) -> Result<(), CommandError> {
+    if let Some((read, expected)) = export.large_output() {
         let (read, expected) = (crate::table::bytes(read), crate::table::bytes(expected));
-        ui.complain(&format!(
-            "every transcript repeats the beginning that it shares with others: {read} become about \
-             {expected}. `--paths active`, or one branch such as `SESSION@2`, takes less"
+        ui.print_warning(&format!(
+            "transcripts repeat the messages that they share: {read} become about {expected}. Use \
+             --paths active, or one branch such as `SESSION@2`, to export less"
         ));
     }
-    let bar = ui.progress(exporter.plan.bytes());
-    let written = write_folder(exporter, folder, ui.is_incomplete(), &|bytes| bar.inc(bytes));
-    bar.finish_and_clear();
-    let (site, removed) = written?;
-    let written = site.transcripts.iter().chain(&site.agents);
-    let bytes: u64 = written.map(|path| path.bytes).sum();
+    let report = export.write_directory(dir, force)?;
     if ui.json {
-        return summary(ui, exporter, site);
+        return print_summary(ui, report, scope);
     }
-    let mut told = format!("Wrote {}", count(site.transcripts.len(), "transcript"));
-    if !site.agents.is_empty() {
-        told = format!("{told} and {}", count(site.agents.len(), "agent"));
+    let written = report.transcripts.iter().chain(&report.agents);
+    let bytes: u64 = written.map(|path| path.bytes).sum();
+    let mut told = format!("Wrote {}", count_noun(report.transcripts.len(), "transcript"));
+    if !report.agents.is_empty() {
+        told = format!("{told} and {}", count_noun(report.agents.len(), "agent"));
     }
-    told = format!("{told}, {}, to {}", crate::table::bytes(bytes), folder.dir.display());
-    ui.say(&Line::plain(&told));
-    if removed > 0 {
-        let told = format!("Removed {} of an earlier export", count(removed, "file"));
-        ui.say(&Line::new(&told, Label::Note));
+    told = format!("{told}, {}, to {}", crate::table::bytes(bytes), dir.display());
+    ui.print_message(&Line::plain(&told));
+    if report.removed > 0 {
+        let told = format!("Removed {} of an earlier export", count_noun(report.removed, "file"));
+        ui.print_message(&Line::new(&told, Label::Note));
     }
-    report(ui, exporter);
+    print_redactions(ui, report.redactions);
     Ok(())
 }
 
-/// Writes all transcripts and their index; returns them, and how many files of an earlier export went.
-fn write_folder(
-    exporter: &Exporter<'_>,
-    folder: &Folder,
-    is_incomplete: bool,
-    on_read: &(dyn Fn(u64) + Sync),
-) -> Result<(Site, usize), CommandError> {
-    let index = path::site_name(exporter.args.format);
-    folder.claim(exporter.plan.names().chain(index))?;
-    let site = exporter.all(folder, on_read)?;
-    if let Some((name, text)) = site::index(exporter.args.format, &site) {
-        folder.write(name, text.as_bytes())?;
-    }
-    let written = site.transcripts.iter().chain(&site.agents);
-    let names = written.map(|path| path.file.as_str());
-    let names = names.chain(site.pictures.iter().map(String::as_str)).chain(index).collect();
-    // A session that cannot be read for a moment is no reason to remove its earlier transcript.
-    let removed = match is_incomplete {
-        true => folder.keep_earlier(&names).map(|()| 0)?,
-        false => folder.settle(&names)?,
-    };
-    Ok((site, removed))
-}
-
-/// Tells what was taken out, by rule.
-fn report(ui: &Ui, exporter: &Exporter<'_>) {
-    let Some(found) = exporter.redactions() else { return };
+/// Prints what was redacted, by rule.
+fn print_redactions(ui: &Ui, redactions: Option<RedactionCounts>) {
+    let Some(found) = redactions else { return };
     if found.is_empty() {
-        ui.say(&Line::new("Redacted: nothing was found", Label::Note));
+        ui.print_message(&Line::new("Redacted: nothing", Label::Note));
     }
     for (rule, times) in found {
         let line = Line::new("Redacted: ", Label::Note);
-        ui.say(&line.with(&format!("{rule} {times}×"), Label::Plain));
+        ui.print_message(&line.with(&format!("{rule} {times}×"), Label::Plain));
     }
 }
 
-fn summary(ui: &mut Ui, exporter: &Exporter<'_>, site: Site) -> Result<(), CommandError> {
-    let told = |written: Vec<Written>| written.into_iter().map(exported).collect();
+fn print_summary(
+    ui: &mut Ui,
+    report: ExportReport,
+    scope: AnswerScope,
+) -> Result<(), CommandError> {
+    let told = |written: Vec<WrittenTranscript>| written.into_iter().map(exported_path).collect();
     let exported = Exported {
-        transcripts: told(site.transcripts),
-        agents: told(site.agents),
-        redactions: exporter.redactions(),
+        transcripts: told(report.transcripts),
+        agents: told(report.agents),
+        redactions: report.redactions,
     };
-    ui.json(&Answer::new("ramus.export/1", exported))
+    ui.print_json(&Answer::new("ramus.export/1", exported).with_scope(scope))
 }
 
-fn exported(path: Written) -> ExportedPath {
+fn exported_path(path: WrittenTranscript) -> ExportedPath {
     ExportedPath {
         file: path.file,
         session: path.header.session,
@@ -355,16 +231,27 @@ fn exported(path: Written) -> ExportedPath {
 
 impl From<ExportError> for CommandError {
     fn from(error: ExportError) -> Self {
-        let foreign = matches!(error, ExportError::Foreign(_));
-        let error =
-            Self { kind: crate::error::ErrorKind::User, error: error.into(), hints: Vec::new() };
-        if foreign {
-            return error
-                .hinted("choose another directory, or write there all the same with `--force`");
+        let hint = match &error {
+            ExportError::Nothing => "`ramus conversations` lists conversations",
+            ExportError::NeedsDirectory(_) => {
+                "use --out DIR, or export one conversation such as `latest@1`"
+            }
+            ExportError::Changed => "try again",
+            ExportError::Directory(ExportDirError::NotAnExport(_)) => {
+                "choose another directory, or use --force"
+            }
+            _ => "",
+        };
+        match error {
+            ExportError::Nothing => Self::nothing_found(error).with_hint(hint),
+            ExportError::Write(error) => error.into(),
+            ExportError::Read(error) => error.into(),
+            ExportError::Address(error) => error.into(),
+            error => {
+                let hints = Some(hint.to_owned()).filter(|hint| !hint.is_empty());
+                let hints = hints.into_iter().collect();
+                Self { kind: ErrorKind::User, error: error.into(), hints }
+            }
         }
-        error
     }
 }
-
-/// What was taken out, by rule.
-type Redactions = BTreeMap<&'static str, u64>;

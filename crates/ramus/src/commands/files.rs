@@ -1,12 +1,13 @@
 use std::path::PathBuf;
 
 use ramus_app::Workspace;
-use ramus_app::files_at::{check_held, find_file, held_bytes};
+use ramus_app::files_at::{file_bytes, find_file, require_content};
 use ramus_core::files::FileState;
 use ramus_render::json::{self, Answer};
 use ramus_render::{Label, Line};
 
 use crate::args::Global;
+use crate::completion;
 use crate::env;
 use crate::error::CommandError;
 use crate::ui::Ui;
@@ -15,158 +16,174 @@ pub(crate) mod point;
 
 mod difference;
 
-mod into;
+mod write_into;
 
 mod restore;
 
 use point::Point;
 
-/// Show files as they were at a message
+/// Show files as of a message
 ///
-/// The address of a prompt means the moment it was sent: what Claude Code itself would restore
-/// there. The address of any other message means the moment after it. The contents come from the
-/// backups that Claude Code makes for each prompt, and from what tools wrote, edited and read; the
-/// list says which, and what cannot be known. What commands did to a file shows only when the file
-/// is next read, changed or backed up.
+/// For a prompt, shows the files before it was sent, as Claude Code would restore them. For any other
+/// message, shows the files after it. Contents come from the backups that Claude Code makes for each
+/// prompt, and from what tools wrote, edited and read. The list shows the source of each content, or
+/// why it is unknown. A change by a command is seen only when the file is next read, changed or backed
+/// up.
 ///
-/// `--restore` changes files and nothing else; `ramus goto` moves the conversation. Each can be
-/// taken back by `ramus undo`.
+/// `--restore` replaces files on disk but leaves the conversation as it is; `ramus goto` does the
+/// reverse. Both can be undone with `ramus undo`.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus files latest                      every file at the end\n  ramus files 3f9a:81b2                   as they were when that prompt was sent\n  ramus files 3f9a:81b2 src/main.rs       print one of them\n  ramus files 3f9a:81b2 --diff 3f9a       what became of them since\n  ramus files 3f9a@1 --diff 3f9a@2 --stat two branches\n  ramus files 3f9a:81b2 --into /tmp/then  write them out\n  ramus files 3f9a:81b2 --restore         put them back, after showing what would change\n\nSources:\n  snapshot   the backup of that prompt, or of the last one before\n  first      the first backup, made before the file was ever changed\n  next       the backup of the next prompt\n  write, edit, read, original   what a tool wrote, changed, read, or found before it changed it"
-)]
+#[command(after_help = "\
+Examples:
+  ramus files 7ea9                          all files at the resume point
+  ramus files 7ea9:bd21                     when that prompt was sent
+  ramus files 7ea9:bd21 src/main.rs         print one of them
+  ramus files 7ea9:bd21 --diff 7ea9         how they changed since
+  ramus files 7ea9@1 --diff 7ea9@2 --stat   compare two branches
+  ramus files 7ea9:bd21 --into then         write them to a directory
+  ramus files 7ea9:bd21 --restore           restore them, after showing the changes
+
+Sources in the list:
+  snapshot   Claude Code's backup for this prompt, or for the last prompt before it
+  first      Claude Code's first backup, made before it changed the file
+  next       Claude Code's backup for the next prompt
+  write      a tool wrote the whole file
+  edit       a tool changed the file, and its result has the content after the change
+  read       a tool read the file
+  original   a tool changed the file, and its result has the content before the change")]
 pub(crate) struct FilesArgs {
-    /// A message: a session, a node or a conversation of it
+    /// A session, message or conversation
+    #[arg(add = completion::sessions())]
     address: String,
     /// Print this file: a path, or the end of one
     path: Option<String>,
-    /// Show how the files differ at another message
+    /// Compare with the files as of another message
     #[arg(long, value_name = "ADDRESS", conflicts_with = "into")]
     diff: Option<String>,
-    /// With `--diff`: how many lines, not which
+    /// With --diff, show only line counts
     #[arg(long, requires = "diff")]
     stat: bool,
-    /// Write the files out into this directory
+    /// Write the files to this directory
     #[arg(long, value_name = "DIR")]
     into: Option<PathBuf>,
-    /// With `--into`: also into a directory that holds something
+    /// With --into, allow a directory that is not empty
     #[arg(long, requires = "into")]
     force: bool,
-    /// Put the files back where they were, after showing the difference and asking
+    /// Restore the files on disk. Shows the changes and asks first
     #[arg(long, conflicts_with_all = ["diff", "into"])]
     restore: bool,
-    /// With `--restore`: files outside of the project too
+    /// With --restore, include files outside of the project
     #[arg(long, requires = "restore")]
     outside: bool,
-    /// With `--restore`: show what would be done, and do nothing
+    /// With --restore, only show what would change
     #[arg(long, requires = "restore")]
     dry_run: bool,
-    /// With `--restore`: do it without asking
+    /// With --restore, don't ask
     #[arg(long, short, requires = "restore")]
     yes: bool,
 }
 
 /// Returns the list of files at a message.
-pub(crate) fn listed(
+pub(crate) fn file_list_lines(
     workspace: &Workspace,
     address: &str,
     width: usize,
 ) -> Result<Vec<Line>, CommandError> {
-    let mut point = workspace.files_at(&workspace.address(address)?)?;
+    let mut point = workspace.files_at(&workspace.resolve_address(address)?)?;
     point.files.retain(|file| !file.only_read);
     if point.files.is_empty() {
-        return Err(CommandError::nothing("no tool changed a file, and none was backed up"));
+        return Err(CommandError::nothing_found("no files were changed or backed up"));
     }
-    Ok(point::lines(&mut point, width))
+    Ok(point::point_lines(&mut point, width))
 }
 
 /// Returns what a file held at a message.
-pub(crate) fn held(
+pub(crate) fn file_content(
     workspace: &Workspace,
     address: &str,
     path: &str,
 ) -> Result<Vec<u8>, CommandError> {
-    let mut point = workspace.files_at(&workspace.address(address)?)?;
-    let file = one(&point, path)?;
-    Ok(held_bytes(&mut point, &file)?)
+    let mut point = workspace.files_at(&workspace.resolve_address(address)?)?;
+    let file = find_named_file(&point, path)?;
+    Ok(file_bytes(&mut point, &file)?)
 }
 
 pub(crate) fn files(ui: &mut Ui, global: &Global, args: &FilesArgs) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, &args.address)?;
-    let mut point = workspace.files_at(&workspace.address(&args.address)?)?;
+    let mut point = workspace.files_at(&workspace.resolve_address(&args.address)?)?;
     if let Some(other) = &args.diff {
-        let mut other = workspace.files_at(&workspace.address(other)?)?;
-        return difference::show(ui, args, &mut point, &mut other);
+        let mut other = workspace.files_at(&workspace.resolve_address(other)?)?;
+        return difference::show_difference(ui, args, &mut point, &mut other);
     }
     if let Some(dir) = &args.into {
-        return into::write(ui, args, &mut point, dir);
+        return write_into::write_files(ui, args, &mut point, dir);
     }
     if args.restore {
         return restore::put_back(ui, &workspace, args, &mut point);
     }
     if let Some(path) = &args.path {
-        return print(ui, &mut point, path);
+        return print_file(ui, &mut point, path);
     }
     let all = global.all;
     point.files.retain(|file| all || !file.only_read);
     if ui.json {
         let files = point.sized_files();
-        let files = files.iter().map(|(file, size)| json::file(file, *size)).collect();
+        let files = files.iter().map(|(file, size)| json::from_file_state(file, *size)).collect();
         let body = json::Files { point: json::files_point(&point.session, &point.moment), files };
-        ui.json(&Answer::new("ramus.files/1", body))?;
+        ui.print_json(&Answer::new("ramus.files/1", body))?;
     }
     if point.files.is_empty() {
-        return Err(CommandError::nothing("no tool changed a file, and none was backed up")
-            .hinted("`--all` lists files that were only read"));
+        return Err(CommandError::nothing_found("no files were changed or backed up")
+            .with_hint("use --all to list files that were only read"));
     }
     if ui.json {
         return Ok(());
     }
-    ui.page();
-    for line in point::lines(&mut point, ui.width) {
-        ui.line(&line)?;
+    ui.start_pager();
+    for line in point::point_lines(&mut point, ui.width) {
+        ui.print_line(&line)?;
     }
     Ok(())
 }
 
 /// Finds the file that a person means.
-fn one(point: &Point, wanted: &str) -> Result<FileState, CommandError> {
+fn find_named_file(point: &Point, wanted: &str) -> Result<FileState, CommandError> {
     let here = std::env::current_dir().unwrap_or_default();
     Ok(find_file(point, wanted, &here.to_string_lossy())?)
 }
 
 /// Prints one file: its bytes, or on a terminal its text.
-fn print(ui: &mut Ui, point: &mut Point, wanted: &str) -> Result<(), CommandError> {
-    let file = one(point, wanted)?;
+fn print_file(ui: &mut Ui, point: &mut Point, wanted: &str) -> Result<(), CommandError> {
+    let file = find_named_file(point, wanted)?;
     if ui.json {
-        let mut answer = json::file(&file, point.size(&file));
-        answer.content = point.bytes(&file).and_then(|bytes| String::from_utf8(bytes).ok());
+        let mut answer = json::from_file_state(&file, point.file_size(&file));
+        answer.content = point.file_bytes(&file).and_then(|bytes| String::from_utf8(bytes).ok());
         let body = json::Files {
             point: json::files_point(&point.session, &point.moment),
             files: vec![answer],
         };
-        ui.json(&Answer::new("ramus.files/1", body))?;
+        ui.print_json(&Answer::new("ramus.files/1", body))?;
     }
-    check_held(&file)?;
+    require_content(&file)?;
     if ui.json {
         return Ok(());
     }
-    let note = file.note();
+    let note = file.doubt_note();
     if !note.is_empty() {
-        ui.say(&Line::new("Note: ", Label::Note).with(&note, Label::Plain));
+        ui.print_message(&Line::new("Note: ", Label::Note).with(&note, Label::Plain));
     }
     if !ui.terminal {
-        return point::copy(point, &file, ui.out());
+        return point::copy_content(point, &file, ui.output_writer());
     }
-    let bytes = point.bytes(&file);
+    let bytes = point.file_bytes(&file);
     let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else {
-        return Err(CommandError::user(format!("{} is not text", file.path))
-            .hinted("send it somewhere: `ramus files … > FILE`"));
+        return Err(CommandError::user_error(format!("{} is not text", file.path))
+            .with_hint("redirect it to a file: `ramus files … > FILE`"));
     };
-    ui.page();
+    ui.start_pager();
     for line in text.lines() {
-        ui.line(&Line::plain(line))?;
+        ui.print_line(&Line::plain(line))?;
     }
-    ui.out().flush()?;
+    ui.output_writer().flush()?;
     Ok(())
 }

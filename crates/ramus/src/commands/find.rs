@@ -3,303 +3,502 @@ use std::ops::ControlFlow;
 use clap::ValueEnum;
 use jiff::Zoned;
 use ramus_app::search::{
-    AgentFilter, SearchBatch, SearchCounts, SearchOrder, SearchOutcome, SearchRequest, ToolFilter,
+    AgentFilter, PER_SESSION, SearchBatch, SearchCounts, SearchError, SearchNotes, SearchOrder,
+    SearchOutcome, SearchRequest,
 };
 use ramus_app::{Scope, Workspace};
-use ramus_core::branches::Status;
+use ramus_core::branches::BranchStatus;
 use ramus_core::pull_request::PullRequestName;
-use ramus_core::query::{QueryError, Role, TextKind};
-use ramus_render::json::{self, Answer, HitCount, HitFile, SNIPPET_ROOM};
+use ramus_core::query::{
+    CaseRule, FilterKey, MatchOptions, QueryError, SpeakerRole, TextKind, TypedFilter, TypedQuery,
+};
+use ramus_render::json::{self, Answer, AnswerScope, HitCount, HitFile, SNIPPET_ROOM};
 use ramus_render::{Label, Line};
 
 use crate::args::Global;
 use crate::commands::cache;
+use crate::completion;
 use crate::env;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
+use crate::scope;
 use crate::ui::Ui;
 
 /// From how many bytes on that had to be read the next search should have less to do.
 const WORTH_IT: u64 = 64 * 1024 * 1024;
 
 mod rows;
+mod words;
 
-use rows::RowWriter;
+use rows::FindWriter;
+pub(crate) use words::move_words_to_end;
 
-/// Find messages in all sessions, on every branch, the newest first
+/// Search messages in all sessions and branches
 ///
-/// Looks into prompts, answers, thinking, tool calls and their results, summaries, titles, queued
-/// prompts, agents and results kept in files of their own; of sessions that are gone, into the prompts
-/// that Claude Code still remembers (`prompt only`). All words must occur in one message;
-/// quotes inside TEXT keep words together. Case counts only where TEXT has an upper-case letter. A
-/// message that stands in several files is found once.
+/// Searches prompts, replies, thinking, tool calls and results, summaries, titles, queued prompts,
+/// sub-agents and large tool outputs that are stored in separate files. Of deleted sessions it finds
+/// the prompts that Claude Code still has (`prompt only`).
 ///
-/// ● is on an active branch, ○ on an abandoned one, ▸ was said by an agent; @N is the conversation.
-/// The letters at the end of a row are the address for the next command.
+/// On a terminal the best sessions come first: those that contain the words as a phrase, then those
+/// with all words in one message, then those with the words in several messages. In a pipe and with
+/// --json the newest messages come first, and each contains all words. If there is no such message,
+/// sessions that contain all words are found.
+///
+/// TEXT can contain filters: tool:Bash file:main.rs since:7d until:2026-01-31 role:user kind:prompt
+/// branch:abandoned model:opus pr:42 commit:abc123 in:PROJECT is:error. -WORD leaves out messages that
+/// contain WORD. Double quotes inside TEXT find a phrase; the shell removes the outer quotes of
+/// '"thread pool" curl'. A single word with an upper-case letter is case-sensitive, unless that finds
+/// nothing. Copies of a message in several files are one hit.
+///
+/// ● marks a hit on an active branch, ○ on an abandoned one, ▸ in a sub-agent; @N is the conversation.
+/// Use the id at the end of a row as the address for other commands.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus find 'connection pool'\n  ramus find '\"connection pool\" timeout' .\n  ramus find --regex 'TODO|FIXME' --role assistant --since 7d\n  ramus find migrate --branch abandoned --context 2\n  ramus find test --tool bash --files\n  ramus find --file src/main.rs\n  ramus find --pr 42\n  ramus find 'race condition' --pr 42\n  ramus find needle --json | jq -r .address"
-)]
+#[command(after_help = "\
+Examples:
+  ramus find thread pool
+  ramus find '\"thread per connection\" pool' --in teapot
+  ramus find 'tool:Bash curl'
+  ramus find --regex 'TODO|FIXME' --role assistant --since 7d
+  ramus find pool --branch abandoned -C 2
+  ramus find curl --tool bash --files
+  ramus find --file src/main.rs
+  ramus find --error
+  ramus find --pr 42
+  ramus find pool --json | jq -r .address")]
 pub(crate) struct FindArgs {
-    /// What to look for; with --tool, --file or --pr it can be left out
-    #[arg(required_unless_present_any = ["tool", "file", "pr"])]
-    text: Option<String>,
+    /// Words to find, and filters. Optional if there is a filter
+    #[arg(value_name = "TEXT")]
+    words: Vec<String>,
     /// Only in this project or session
-    #[arg(allow_hyphen_values = true)]
+    #[arg(long = "in", value_name = "SCOPE", allow_hyphen_values = true, add = completion::scopes())]
     scope: Option<String>,
-    /// TEXT is a regular expression; case counts unless it begins with `(?i)`
-    #[arg(long)]
+    /// Find exactly this text, with the same case and without filters
+    #[arg(long, conflicts_with_all = ["regex", "fuzzy"])]
+    exact: bool,
+    /// Treat TEXT as a regular expression. Case-sensitive unless it begins with `(?i)`
+    #[arg(
+        long,
+        short = 'E',
+        conflicts_with_all = ["ignore_case", "case_sensitive", "word", "line", "fuzzy"]
+    )]
     regex: bool,
+    /// Also find similar words where a word does not occur
+    #[arg(long)]
+    fuzzy: bool,
+    /// Ignore case
+    #[arg(short, long)]
+    ignore_case: bool,
+    /// Match case even if all words are in lower case
+    #[arg(short = 's', long, conflicts_with = "ignore_case")]
+    case_sensitive: bool,
+    /// Find whole words only
+    #[arg(short, long)]
+    word: bool,
+    /// Find whole lines only: TEXT is one line
+    #[arg(short = 'x', long)]
+    line: bool,
     /// Show N messages before and after each hit
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(
+        long,
+        short = 'C',
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
     context: usize,
-    /// Only what this one says
+    /// Only messages from this role
     #[arg(long, value_parser = role_words(), value_name = "ROLE")]
-    role: Vec<Role>,
-    /// Only texts of this kind; `progress` and `last-prompt` are looked at only if asked for
+    role: Vec<SpeakerRole>,
+    /// Only texts of this kind. `progress` and `last-prompt` are searched only if given here
     #[arg(long, value_parser = kind_words(), value_name = "KIND")]
     kind: Vec<TextKind>,
     /// Only calls of this tool and their results
     #[arg(long, value_name = "NAME")]
-    tool: Option<String>,
+    tool: Vec<String>,
     /// Only tool calls that touch this file, and their results
     #[arg(long, value_name = "PATH")]
-    file: Option<String>,
-    /// Only in sessions in which this pull request was made: `42`, `owner/name#42` or its URL
+    file: Vec<String>,
+    /// Only results of failed tool calls, and API errors
+    #[arg(long)]
+    error: bool,
+    /// Only in sessions that created this pull request: `42`, `owner/name#42` or its URL
     #[arg(long, value_name = "PR")]
     pr: Option<PullRequestName>,
-    /// Only from here on: a date, a time, or how long ago (`2h`, `3d`)
-    #[arg(long, value_name = "TIME")]
+    /// Only in sessions that mention this commit: at least 4 digits of its id
+    #[arg(long, value_name = "ID")]
+    commit: Option<String>,
+    /// Only replies of a model whose name contains this
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Only messages since a date, a time, or an age (`2h`, `3d`)
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     since: Option<String>,
-    /// Only up to here
-    #[arg(long, value_name = "TIME")]
+    /// Only messages before a time, or up to the end of a date
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     until: Option<String>,
     /// Only in this project
-    #[arg(long, value_name = "PROJECT", conflicts_with = "scope", allow_hyphen_values = true)]
+    #[arg(long, value_name = "PROJECT", conflicts_with = "scope", allow_hyphen_values = true, add = completion::projects())]
     project: Option<String>,
-    /// Only on branches of this status
+    /// Only messages on active branches, or only on abandoned ones
     #[arg(long, value_name = "STATUS", default_value = "any", hide_default_value = true)]
-    branch: BranchWord,
-    /// Whether to look into what agents did
+    branch: BranchOption,
+    /// Search sub-agents too (`any`), `only` them, or not at all (`none`)
     #[arg(long, value_name = "WHICH", default_value = "any", hide_default_value = true)]
-    agents: AgentWord,
-    /// What comes first
-    #[arg(long, value_name = "ORDER", default_value = "time", hide_default_value = true)]
-    sort: Sort,
-    /// Print only how many messages match
-    #[arg(long, conflicts_with = "files")]
-    count: bool,
-    /// Print only the files in which messages match
+    agents: AgentOption,
+    /// Sort order [default: best on a terminal, else newest]
+    #[arg(long, value_name = "ORDER")]
+    sort: Option<FindSort>,
+    /// Show every message, not only the best of each session
     #[arg(long)]
+    flat: bool,
+    /// Show how each hit was ranked. Implies --sort best
+    #[arg(long)]
+    why: bool,
+    /// Print only the number of matching messages; a tool call and its result are two
+    #[arg(long, short = 'c', conflicts_with = "files")]
+    count: bool,
+    /// Print only the names of files with matching messages
+    #[arg(long, short = 'l')]
     files: bool,
     /// Show at most N messages
-    #[arg(long, value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N", allow_hyphen_values = true)]
     limit: Option<usize>,
 }
 
 /// The status of branches, as it is typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BranchWord {
+pub(crate) enum BranchOption {
     Any,
     Active,
     Abandoned,
 }
 
-impl BranchWord {
-    pub(crate) fn status(self) -> Option<Status> {
+impl BranchOption {
+    pub(crate) fn branch_status(self) -> Option<BranchStatus> {
         match self {
             Self::Any => None,
-            Self::Active => Some(Status::Active),
-            Self::Abandoned => Some(Status::Abandoned),
+            Self::Active => Some(BranchStatus::Active),
+            Self::Abandoned => Some(BranchStatus::Abandoned),
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum AgentWord {
+enum AgentOption {
     Any,
     Only,
     None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Sort {
-    /// The newest
-    Time,
-    /// What fits best
-    Relevance,
+enum FindSort {
+    /// Best match first, by session
+    #[value(alias = "relevance")]
+    Best,
+    /// Newest first
+    #[value(alias = "time")]
+    Newest,
 }
 
-fn role_words() -> impl clap::builder::TypedValueParser<Value = Role> {
+fn role_words() -> impl clap::builder::TypedValueParser<Value = SpeakerRole> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
-    PossibleValuesParser::new(Role::ALL.map(Role::word))
-        .map(|word| Role::parse(&word).unwrap_or(Role::User))
+    PossibleValuesParser::new(SpeakerRole::ALL.map(SpeakerRole::as_str))
+        .map(|word| SpeakerRole::parse(&word).unwrap_or(SpeakerRole::User))
 }
 
 fn kind_words() -> impl clap::builder::TypedValueParser<Value = TextKind> {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
-    PossibleValuesParser::new(TextKind::ALL.map(TextKind::word)).map(|word| {
-        TextKind::ALL.into_iter().find(|kind| kind.word() == word).unwrap_or(TextKind::Other)
+    PossibleValuesParser::new(TextKind::ALL.map(TextKind::as_str)).map(|word| {
+        TextKind::ALL.into_iter().find(|kind| kind.as_str() == word).unwrap_or(TextKind::Other)
     })
 }
 
 pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), CommandError> {
-    let mut request = request(ui, args)?;
-    let workspace = env::workspace(ui, global)?;
+    let workspace = env::command_workspace(ui, global)?;
+    let (words, positional) = words::split_scope(&workspace, &args.words, has_scope(args))?;
+    let text = words::join_words(words);
+    let mut request = search_request(ui, args, &text)?;
+    let typed = request.scope_text.take();
+    let asked = single_scope([
+        args.scope.as_deref(),
+        args.project.as_deref(),
+        positional,
+        typed.as_deref(),
+    ])?;
     request.scope = match &args.project {
-        Some(project) => Scope::Project(workspace.project(project)?),
-        None => workspace.scope(args.scope.as_deref()).map_err(|error| {
-            CommandError::from(error)
-                .hinted("SCOPE is a project or a session; several words of TEXT stand in quotes")
-        })?,
+        Some(project) => Scope::Project(workspace.resolve_project(project)?),
+        None => scope::resolve_scope(&workspace, asked)?,
     };
+    let answer_scope = scope::answer_scope(&workspace, &request.scope, asked);
+    scope::print_scope_note(ui, &workspace, asked);
     let (unknown_bytes, found) = if args.count || args.files {
-        let counts = workspace.count_matches(&request, workspace.progress());
-        (counts.unknown_bytes, write_counts(ui, args, &counts))
+        let counts = workspace.count_matches(&request, workspace.progress_sink());
+        (counts.unknown_bytes, write_counts(ui, args, &text, &request, &counts, &answer_scope))
     } else {
-        match write_hits(ui, &workspace, &request) {
+        match write_hits(ui, args, &workspace, &request, &answer_scope) {
             ControlFlow::Break(error) => return Err(error),
-            ControlFlow::Continue(outcome) => (outcome.unknown_bytes, end(ui, args, outcome)),
+            ControlFlow::Continue(outcome) => {
+                (outcome.unknown_bytes, report_end(ui, args, &text, &request, &outcome))
+            }
         }
     };
-    if unknown_bytes > WORTH_IT && workspace.index().is_open() {
-        cache::build_aside(global);
+    if unknown_bytes > WORTH_IT && workspace.session_cache().can_build_filters() {
+        cache::spawn_background_build(global);
     }
-    found
+    found.map_err(|error| match error.kind {
+        ErrorKind::Nothing => scope::with_wider_hint(error, &workspace, asked),
+        _ => error,
+    })
+}
+
+/// Returns the scope, which can be given in several ways but only once.
+fn single_scope(given: [Option<&str>; 4]) -> Result<Option<&str>, CommandError> {
+    let mut given = given.into_iter().flatten();
+    let Some(scope) = given.next() else { return Ok(None) };
+    match given.find(|other| *other != scope) {
+        Some(other) => Err(CommandError::user_error(format!(
+            "only one project or session can be searched, not {scope:?} and {other:?}"
+        ))),
+        None => Ok(Some(scope)),
+    }
+}
+
+fn has_scope(args: &FindArgs) -> bool {
+    args.scope.is_some() || args.project.is_some()
 }
 
 /// Writes hits as they are found.
 fn write_hits(
     ui: &mut Ui,
+    args: &FindArgs,
     workspace: &Workspace,
     request: &SearchRequest,
+    scope: &AnswerScope,
 ) -> ControlFlow<CommandError, SearchOutcome> {
-    let mut rows = RowWriter::new(&request.query);
-    workspace.search(request, workspace.progress(), |batch| {
-        let written = if ui.json { write_json(ui, batch) } else { rows.write(ui, batch) };
-        match written.and_then(|()| Ok(ui.out().flush()?)) {
+    let mut rows = FindWriter::new(args.why);
+    workspace.search_history(request, workspace.progress_sink(), |batch| {
+        let written = match ui.json {
+            true => write_json(ui, batch, args.why, scope),
+            false => rows.write_batch(ui, batch),
+        };
+        match written.and_then(|()| Ok(ui.output_writer().flush()?)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => ControlFlow::Break(error),
         }
     })
 }
 
-fn write_json(ui: &mut Ui, batch: &mut SearchBatch<'_>) -> Result<(), CommandError> {
+fn write_json(
+    ui: &mut Ui,
+    batch: &mut SearchBatch<'_>,
+    with_reasons: bool,
+    scope: &AnswerScope,
+) -> Result<(), CommandError> {
     for index in 0..batch.len() {
-        let Some(hit) = batch.hit(index) else { continue };
+        let Some(hit) = batch.read_hit(index) else { continue };
         let address = hit.short_address.clone();
-        ui.json(&Answer::new("ramus.find/1", json::hit(hit, address)))?;
+        let mut hit = json::hit(hit, address);
+        if !with_reasons {
+            hit.why = None;
+        }
+        let answer = Answer::new("ramus.find/1", hit);
+        // Said where it may surprise: every hit is an object of its own.
+        match scope.from_directory {
+            true => ui.print_json(&answer.with_scope(scope.clone()))?,
+            false => ui.print_json(&answer)?,
+        }
         if index.is_power_of_two() {
-            ui.out().flush()?;
+            ui.output_writer().flush()?;
         }
     }
     Ok(())
 }
 
-/// Says whether there is more, or nothing.
-fn end(ui: &Ui, args: &FindArgs, outcome: SearchOutcome) -> Result<(), CommandError> {
+/// Reports whether there are more hits, or none.
+fn report_end(
+    ui: &Ui,
+    args: &FindArgs,
+    text: &str,
+    request: &SearchRequest,
+    outcome: &SearchOutcome,
+) -> Result<(), CommandError> {
     if outcome.found == 0 {
-        return Err(nothing(args));
+        let error = nothing_found(args, text, request);
+        return Err(match outcome.notes.suggestion_sentence() {
+            Some(suggestion) => error.with_hint(suggestion),
+            None => error,
+        });
+    }
+    for sentence in outcome.notes.sentences() {
+        ui.print_message(&Line::new(&sentence, Label::Dim));
     }
     let more = match outcome.found - outcome.shown {
         0 => return Ok(()),
-        _ if !outcome.is_complete => "There are more; `--limit` says how many are shown".to_owned(),
-        more => format!("{more} more; `--limit` says how many are shown"),
+        _ if !outcome.is_complete => "There are more. Use --limit to see them".to_owned(),
+        more if args.limit.is_none() => format!("{more} more. Use --flat to see all"),
+        more => format!("{more} more. Use --limit to see them"),
     };
-    ui.say(&Line::new(&more, Label::Dim));
+    ui.print_message(&Line::new(&more, Label::Dim));
     Ok(())
 }
 
-fn request(ui: &Ui, args: &FindArgs) -> Result<SearchRequest, CommandError> {
-    let tool =
-        names_calls(args).then(|| ToolFilter { name: args.tool.clone(), file: args.file.clone() });
-    let request = match &args.text {
-        Some(text) => SearchRequest::for_text(text, args.regex).map(|request| SearchRequest {
-            tool,
-            pull_request: args.pr.clone(),
-            ..request
-        }),
-        None => SearchRequest::for_filters(tool, args.pr.clone()),
+fn search_request(ui: &Ui, args: &FindArgs, text: &str) -> Result<SearchRequest, CommandError> {
+    let now = Zoned::now();
+    let options = MatchOptions {
+        case: match (args.ignore_case, args.case_sensitive || args.exact) {
+            (true, _) => CaseRule::Ignore,
+            (false, true) => CaseRule::Sensitive,
+            (false, false) => CaseRule::Smart,
+        },
+        whole_words: args.word,
+        whole_lines: args.line,
     };
-    let mut request =
-        request.map_err(|error| broken(ui, args.text.as_deref().unwrap_or_default(), &error))?;
-    request.set_times(args.since.as_deref(), args.until.as_deref(), &Zoned::now())?;
-    if !args.kind.is_empty() {
-        request.query.kinds.clone_from(&args.kind);
-    }
-    request.query.roles.clone_from(&args.role);
-    request.status = args.branch.status();
+    let filters = option_filters(args);
+    let request = if args.regex {
+        SearchRequest::from_regex(text, &filters, &now)
+    } else {
+        let mut typed = match (args.exact, args.line) {
+            (true, _) => TypedQuery::from_phrase(text),
+            (false, true) => TypedQuery::parse_line(text),
+            (false, false) => TypedQuery::parse(text),
+        };
+        typed.filters.extend(filters);
+        SearchRequest::from_typed(&typed, options, &now)
+    };
+    let mut request = request.map_err(|error| search_error(ui, args, text, error))?;
     request.agents = match args.agents {
-        AgentWord::Any => AgentFilter::Any,
-        AgentWord::Only => AgentFilter::Only,
-        AgentWord::None => AgentFilter::None,
+        AgentOption::Any => AgentFilter::Any,
+        AgentOption::Only => AgentFilter::Only,
+        AgentOption::None => AgentFilter::None,
     };
     request.order = match args.sort {
-        Sort::Time => SearchOrder::Newest,
-        Sort::Relevance => SearchOrder::Relevance,
+        Some(FindSort::Newest) => SearchOrder::Newest,
+        Some(FindSort::Best) => SearchOrder::Best,
+        None if args.why => SearchOrder::Best,
+        None if ui.terminal && !ui.json && !args.flat && !text.is_empty() => SearchOrder::Best,
+        None => SearchOrder::Newest,
     };
+    request.per_session = (request.order == SearchOrder::Best && !args.flat).then_some(PER_SESSION);
+    request.is_exact |= args.exact;
+    request.is_fuzzy = args.fuzzy;
+    request.suggests = !ui.json;
     request.limit = args.limit;
     request.context = args.context;
-    request.room = if ui.json { SNIPPET_ROOM } else { ui.width };
+    request.passage_chars = if ui.json { SNIPPET_ROOM } else { ui.width };
     Ok(request)
 }
 
-/// Whether tool calls are looked for by their name or file.
-fn names_calls(args: &FindArgs) -> bool {
-    args.tool.is_some() || args.file.is_some()
+/// Returns the options that are filters.
+fn option_filters(args: &FindArgs) -> Vec<TypedFilter> {
+    let status = args.branch.branch_status().map(BranchStatus::as_str);
+    let single = [
+        (FilterKey::Is, args.error.then(|| "error".to_owned())),
+        (FilterKey::Commit, args.commit.clone()),
+        (FilterKey::Model, args.model.clone()),
+        (FilterKey::Since, args.since.clone()),
+        (FilterKey::Until, args.until.clone()),
+        (FilterKey::Branch, status.map(str::to_owned)),
+        (FilterKey::PullRequest, args.pr.as_ref().map(PullRequestName::to_string)),
+    ];
+    let single = single.into_iter().filter_map(|(key, value)| Some((key, value?)));
+    let roles = args.role.iter().map(|role| (FilterKey::Role, role.as_str().to_owned()));
+    let kinds = args.kind.iter().map(|kind| (FilterKey::Kind, kind.as_str().to_owned()));
+    let tools = args.tool.iter().map(|tool| (FilterKey::Tool, tool.clone()));
+    let files = args.file.iter().map(|file| (FilterKey::File, file.clone()));
+    let filter = |(key, value)| TypedFilter { key, value, span: 0..0 };
+    single.chain(roles).chain(kinds).chain(tools).chain(files).map(filter).collect()
 }
 
-/// Shows where a pattern is broken, with a sign below it.
-fn broken(ui: &Ui, text: &str, error: &QueryError) -> CommandError {
+fn search_error(ui: &Ui, args: &FindArgs, text: &str, error: SearchError) -> CommandError {
+    match error {
+        SearchError::Query(error) => query_error(ui, args.regex, text, &error),
+        SearchError::Time(error) => error.into(),
+    }
+}
+
+/// Shows where a pattern or a filter is wrong, with a sign below it.
+fn query_error(ui: &Ui, is_regex: bool, text: &str, error: &QueryError) -> CommandError {
     if let Some(span) = &error.span
         && !text.contains('\n')
     {
         let columns = |text: Option<&str>| text.map_or(0, |text| Line::plain(text).width());
         let sign = "^".repeat(columns(text.get(span.clone())).max(1));
-        ui.say(&Line::plain(&format!("  {text}")));
+        ui.print_message(&Line::plain(&format!("  {text}")));
         let indent = " ".repeat(columns(text.get(..span.start)));
-        ui.say(&Line::plain(&format!("  {indent}")).with(&sign, Label::Error));
-        return CommandError::user(format!("the regular expression is broken: {error}"));
+        ui.print_message(&Line::plain(&format!("  {indent}")).with(&sign, Label::Error));
+        if is_regex {
+            return CommandError::user_error(format!("invalid regular expression: {error}"));
+        }
     }
-    CommandError::user(error)
+    CommandError::user_error(error)
 }
 
-fn nothing(args: &FindArgs) -> CommandError {
-    let Some(text) = &args.text else {
-        return match &args.pr {
-            Some(pr) if !names_calls(args) => {
-                CommandError::nothing(format!("No session made pull request {}", pr.number))
-            }
-            _ => CommandError::nothing("No tool call matches"),
-        };
+fn nothing_found(args: &FindArgs, text: &str, request: &SearchRequest) -> CommandError {
+    match &args.pr {
+        _ if !text.is_empty() => {
+            let offers_fuzzy = !args.fuzzy && !args.exact && !args.regex;
+            let hint = no_match_hint(request, offers_fuzzy);
+            hint.into_iter().fold(no_match(text), CommandError::with_hint)
+        }
+        Some(pr) if args.tool.is_empty() && args.file.is_empty() => {
+            CommandError::nothing_found(format!("No session created pull request {}", pr.number))
+        }
+        _ => CommandError::nothing_found("No message matches the filters"),
+    }
+}
+
+/// Reports that no message matches.
+pub(crate) fn no_match(text: &str) -> CommandError {
+    let quoted = match format!("{text:?}") {
+        // A phrase has double quotes of its own.
+        escaped if text.contains('"') => {
+            format!("'{}'", escaped[1..escaped.len() - 1].replace("\\\"", "\""))
+        }
+        escaped => escaped,
     };
-    no_match(text, args.regex)
+    CommandError::nothing_found(format!("no matches for {quoted}"))
 }
 
-/// Says that no message matches.
-pub(crate) fn no_match(text: &str, is_regex: bool) -> CommandError {
-    let error = CommandError::nothing(format!("no message holds {text:?}"));
-    if !is_regex && text.split_whitespace().nth(1).is_some() {
-        return error.hinted("all words must occur in one message; fewer find more");
+/// Returns what to try if nothing was found.
+pub(crate) fn no_match_hint(request: &SearchRequest, offers_fuzzy: bool) -> Option<&'static str> {
+    let words = request.query.typed_words().map_or(0, |typed| typed.words.len());
+    match offers_fuzzy {
+        _ if request.has_filters() => Some("Only what passes the filters was searched"),
+        _ if words < 2 => None,
+        true => Some("No session contains all words. Try fewer words, or --fuzzy"),
+        false => Some("No session contains all words. Try fewer words"),
     }
-    error
 }
 
-fn write_counts(ui: &mut Ui, args: &FindArgs, counts: &SearchCounts) -> Result<(), CommandError> {
+fn write_counts(
+    ui: &mut Ui,
+    args: &FindArgs,
+    text: &str,
+    request: &SearchRequest,
+    counts: &SearchCounts,
+    scope: &AnswerScope,
+) -> Result<(), CommandError> {
     if args.count && ui.json {
-        let (messages, places, files) = (counts.messages, counts.places(), counts.files.len());
-        ui.json(&Answer::new("ramus.find.count/1", HitCount { messages, places, files }))?;
+        let (messages, places, files) = (counts.messages, counts.match_count(), counts.files.len());
+        let count = HitCount { messages, places, files };
+        ui.print_json(&Answer::new("ramus.find.count/1", count).with_scope(scope.clone()))?;
     } else if args.count {
-        writeln!(ui.out(), "{}", counts.messages)?;
+        writeln!(ui.output_writer(), "{}", counts.messages)?;
     }
     for (file, messages) in counts.files.iter().filter(|_| args.files) {
         if ui.json {
             let file = HitFile { file: file.clone(), messages: *messages };
-            ui.json(&Answer::new("ramus.find.file/1", file))?;
+            ui.print_json(&Answer::new("ramus.find.file/1", file).with_scope(scope.clone()))?;
         } else if ui.terminal {
-            ui.line(&Line::plain(file))?;
+            ui.print_line(&Line::plain(file))?;
         } else {
-            writeln!(ui.out(), "{file}")?;
+            writeln!(ui.output_writer(), "{file}")?;
         }
     }
-    if counts.messages == 0 { Err(nothing(args)) } else { Ok(()) }
+    if counts.ignored_case {
+        let notes = SearchNotes { ignored_case: true, ..SearchNotes::default() };
+        let told = notes.sentences().join(". ");
+        ui.print_message(&Line::new(&told, Label::Dim));
+    }
+    if counts.messages == 0 { Err(nothing_found(args, text, request)) } else { Ok(()) }
 }

@@ -1,22 +1,26 @@
-use ramus_app::{Address, ChangeRequest, NewSessionAt, Site};
+use ramus_app::{Address, ChangeRequest, NewSessionAt, OpenedSession};
 
 use crate::args::Global;
+use crate::completion;
+use crate::confirm::{WriteArgs, confirm_and_apply};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, perform};
 use crate::ui::Ui;
 
-/// Copy a conversation up to a message into a session of its own
+/// Copy a conversation up to a message into a new session
 ///
-/// The session that is forked stays as it is. Abandoned branches, what was said before a compaction
-/// and the conversations of sub-agents can be forked alike; their agents, spilled outputs and file
-/// backups come along.
+/// The original session is not changed. You can fork abandoned branches, messages before a compaction
+/// and sub-agents. Sub-agents, spilled outputs and file backups are copied too.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus fork 3f9a:81b2c3d4\n  ramus fork 3f9a@2 --title \"The other way\"\n  ramus fork latest --into ~/other/project\n  ramus fork agent-a1b2c3d"
-)]
+#[command(after_help = "\
+Examples:
+  ramus fork 7ea9:bd21
+  ramus fork 7ea9@2 --title 'Async instead'
+  ramus fork latest --into ~/other/project
+  ramus fork agent-a4187ea9")]
 pub(crate) struct ForkArgs {
-    /// A node, a conversation, or an agent
+    /// A message, conversation or agent
+    #[arg(add = completion::sessions())]
     address: String,
     #[command(flatten)]
     to: ForkTo,
@@ -27,22 +31,22 @@ pub(crate) struct ForkArgs {
 /// Where a new session goes, and what it is called.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ForkTo {
-    /// Another project: its path, its name or a part of it
+    /// Create it in this project: a path, a name, or part of one
     #[arg(long, value_name = "PROJECT", allow_hyphen_values = true)]
     pub(crate) into: Option<String>,
-    /// What the new session is called
+    /// Title of the new session
     #[arg(long)]
     pub(crate) title: Option<String>,
 }
 
 pub(crate) fn fork(ui: &mut Ui, global: &Global, args: &ForkArgs) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, &args.address)?;
-    let Address { file: found, node: spot } = workspace.address(&args.address)?;
-    let site = Site::read(&workspace, found)?;
-    let node = site.node(&spot)?;
-    let request = ChangeRequest::Fork { site: &site, node, to: args.to.new_session_at() };
-    let change = workspace.plan(request, env::now())?;
-    perform(ui, "ramus.fork/1", &args.write, &change)
+    let Address { file: found, node: spot } = workspace.resolve_address(&args.address)?;
+    let opened = OpenedSession::read_session(&workspace, found)?;
+    let node = opened.find_node(&spot)?;
+    let request = ChangeRequest::Fork { opened: &opened, node, to: args.to.new_session_at() };
+    let change = workspace.plan_change(request, env::current_time())?;
+    confirm_and_apply(ui, "ramus.fork/1", &args.write, &change)
 }
 
 impl ForkTo {

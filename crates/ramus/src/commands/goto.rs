@@ -1,45 +1,56 @@
 use ramus_app::message::message_summary;
-use ramus_app::{Address, ChangeError, ChangeRequest, NodeSelector, Site, Workspace};
-use ramus_core::fold::FoldId;
-use ramus_core::query::{Detail, Query};
+use ramus_app::{Address, ChangeError, ChangeRequest, NodeSelector, OpenedSession, Workspace};
+use ramus_core::message_tree::MessageNodeId;
+use ramus_core::query::{FindingDetail, Query};
 use ramus_core::session::NodeId;
 use ramus_render::change::{message_line, offer_lines};
 use ramus_render::json::Answer;
 use ramus_render::{Label, Line};
-use ramus_store::Bodies;
+use ramus_store::RecordReader;
 
 use crate::args::Global;
+use crate::completion;
+use crate::confirm::{WriteArgs, confirm_and_apply, nothing_written, resume_command, with_style};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, nothing_written, perform, resume_command, with_style};
 use crate::ui::Ui;
 
-/// Make a message the one that Claude Code resumes from
+/// Make Claude Code resume from another message
 ///
-/// Adds three lines to the session that every version of Claude Code follows; nothing that is there
-/// is changed, and `ramus undo` takes the lines off again. The message is taken with its tool calls
-/// and their results. Where adding lines cannot work, ramus says why and offers a fork.
+/// Appends three lines to the session, which every version of Claude Code follows. Existing lines are
+/// not changed, and `ramus undo` removes the new ones. If the message calls tools, Claude Code resumes
+/// after their results. If this cannot work for a message, ramus explains why and offers a fork
+/// instead.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus goto 3f9a@2                      the second conversation of a session\n  ramus goto 3f9a:81b2c3d4               one message\n  ramus goto 3f9a \"rename the parser\"     the message that says so\n  ramus goto latest@2 --dry-run          only show what would be added"
-)]
+#[command(after_help = "\
+Examples:
+  ramus goto 7ea9@2                      another conversation of the session
+  ramus goto 7ea9:bd21                   one message
+  ramus goto 7ea9 \"Do the pool anyway\"   the message with these words
+  ramus goto 7ea9@2 --dry-run            only show what would be added")]
 pub(crate) struct GotoArgs {
-    /// A node or a conversation, or a session together with TEXT
+    /// A message or conversation, or a session together with TEXT
+    #[arg(add = completion::sessions())]
     address: String,
-    /// Words of the message, or the beginning of its uuid
+    /// Words of the message, or the start of its uuid
     text: Vec<String>,
     #[command(flatten)]
     write: WriteArgs,
 }
 
-/// Make a node of a session the one that Claude Code resumes from
+/// Make Claude Code resume a session from another message
 ///
-/// The same as `ramus goto SESSION:UUID`.
+/// The same as `ramus goto SESSION:UUID`. Nothing is copied: a new branch begins there with your next
+/// prompt.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  ramus branch 3f9a 81b2c3d4")]
+#[command(after_help = "\
+Examples:
+  ramus branch 7ea9 bd21")]
 pub(crate) struct BranchArgs {
+    /// The session
+    #[arg(add = completion::sessions())]
     session: String,
-    /// The beginning of the node's uuid
+    /// The message: the first characters of its uuid
     uuid: String,
     #[command(flatten)]
     write: WriteArgs,
@@ -48,150 +59,166 @@ pub(crate) struct BranchArgs {
 pub(crate) fn goto(ui: &mut Ui, global: &Global, args: &GotoArgs) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, &args.address)?;
     let text = args.text.join(" ");
-    let Address { file: found, node: spot } = match workspace.address(&args.address) {
+    // Words alone are looked for where somebody was last at work, before they can be those of a title.
+    if text.is_empty()
+        && args.address.contains(char::is_whitespace)
+        && let Ok(latest) = workspace.resolve_address("latest")
+    {
+        let opened = OpenedSession::read_session(&workspace, latest.file)?;
+        if let Ok(node) = opened.pick_message(ui, &args.address) {
+            return goto_node(ui, &workspace, &opened, node, &args.write);
+        }
+    }
+    let Address { file: found, node: spot } = match workspace.resolve_address(&args.address) {
         Ok(address) => address,
-        // Words alone are looked for where somebody was last at work.
         Err(error) if !text.is_empty() => return Err(error.into()),
         Err(error) => {
-            let Ok(latest) = workspace.address("latest") else { return Err(error.into()) };
-            let site = Site::read(&workspace, latest.file)?;
-            let node = site.pick(ui, &args.address).map_err(|_| error)?;
-            return go(ui, &workspace, &site, node, &args.write);
+            let Ok(latest) = workspace.resolve_address("latest") else { return Err(error.into()) };
+            let opened = OpenedSession::read_session(&workspace, latest.file)?;
+            let node = opened.pick_message(ui, &args.address).map_err(|_| error)?;
+            return goto_node(ui, &workspace, &opened, node, &args.write);
         }
     };
-    let site = Site::read(&workspace, found)?;
+    let opened = OpenedSession::read_session(&workspace, found)?;
     let node = if text.is_empty() {
-        site.node(&spot)?
+        opened.find_node(&spot)?
     } else {
-        match site.node(&NodeSelector::Uuid(text.clone())) {
+        match opened.find_node(&NodeSelector::Uuid(text.clone())) {
             Ok(node) => node,
-            Err(_) => site.pick(ui, &text)?,
+            Err(_) => opened.pick_message(ui, &text)?,
         }
     };
-    go(ui, &workspace, &site, node, &args.write)
+    goto_node(ui, &workspace, &opened, node, &args.write)
 }
 
 pub(crate) fn branch(ui: &mut Ui, global: &Global, args: &BranchArgs) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, &args.session)?;
-    let found = workspace.address(&args.session)?.file;
-    let site = Site::read(&workspace, found)?;
-    let node = site.node(&NodeSelector::Uuid(args.uuid.clone()))?;
-    go(ui, &workspace, &site, node, &args.write)
+    let found = workspace.resolve_address(&args.session)?.file;
+    let opened = OpenedSession::read_session(&workspace, found)?;
+    let node = opened.find_node(&NodeSelector::Uuid(args.uuid.clone()))?;
+    goto_node(ui, &workspace, &opened, node, &args.write)
 }
 
-fn go(
+fn goto_node(
     ui: &mut Ui,
     workspace: &Workspace,
-    site: &Site,
+    opened: &OpenedSession,
     node: NodeId,
     args: &WriteArgs,
 ) -> Result<(), CommandError> {
-    let request = ChangeRequest::Goto { site, node };
-    let change = match workspace.plan(request, env::now()) {
+    let request = ChangeRequest::Goto { opened, node };
+    let change = match workspace.plan_change(request, env::current_time()) {
         Err(ChangeError::AlreadyThere) if ui.json => {
-            return ui.json(&Answer::new("ramus.goto/1", nothing_written(site, node)));
+            return ui.print_json(&Answer::new("ramus.goto/1", nothing_written(opened, node)));
         }
         Err(ChangeError::AlreadyThere) => {
-            ui.say(&Line::plain("The session resumes there already; nothing was written."));
-            return resume_command(ui, &site.found.file.id, site.cwd());
+            ui.print_message(&Line::plain("Nothing to do: the session already resumes there."));
+            return resume_command(ui, &opened.found.file.id, opened.working_directory());
         }
         planned => planned?,
     };
     let offer = change.instead_of.as_ref().map(offer_lines);
-    offer.iter().flatten().for_each(|line| ui.say(line));
-    perform(ui, "ramus.goto/1", args, &change)
+    offer.iter().flatten().for_each(|line| ui.print_message(line));
+    confirm_and_apply(ui, "ramus.goto/1", args, &change)
 }
 
-/// Looks for messages by what they say.
-trait SiteSearch {
-    /// Finds the message that says something, and lets a person choose if there are several.
-    fn pick(&self, ui: &mut Ui, text: &str) -> Result<NodeId, CommandError>;
+/// Searches messages by their text.
+trait SessionSearch {
+    /// Finds the message with a text, and lets the user choose if there are several.
+    fn pick_message(&self, ui: &mut Ui, text: &str) -> Result<NodeId, CommandError>;
 
-    /// Shows a message with what stands before and after it.
-    fn candidate(
+    /// Shows a message with the ones before and after it.
+    fn candidate_lines(
         &self,
         ui: &Ui,
-        bodies: &mut Bodies,
+        bodies: &mut RecordReader,
         n: usize,
-        fold: FoldId,
+        message_id: MessageNodeId,
     ) -> Result<Vec<Line>, CommandError>;
 }
 
-impl SiteSearch for Site {
-    fn pick(&self, ui: &mut Ui, text: &str) -> Result<NodeId, CommandError> {
-        let query = Query::words(text).map_err(CommandError::user)?;
-        let mut bodies = Bodies::open(&self.found.file.path)?;
-        let mut folds: Vec<FoldId> = Vec::new();
+impl SessionSearch for OpenedSession {
+    fn pick_message(&self, ui: &mut Ui, text: &str) -> Result<NodeId, CommandError> {
+        let query = Query::from_words(text).map_err(CommandError::user_error)?;
+        let mut bodies = RecordReader::open(&self.found.file.path)?;
+        let mut messages: Vec<MessageNodeId> = Vec::new();
         for (id, record) in self.history.session.nodes() {
-            let Some(fold) = self.history.folds.of(id) else { continue };
-            if record.sidechain || !self.history.folds.fold(fold).voice.speaks() {
+            let Some(message_id) = self.history.message_tree.message_of(id) else { continue };
+            if record.sidechain || !self.history.message_tree.message(message_id).role.is_dialogue()
+            {
                 continue;
             }
-            let bytes = bodies.bytes(record.span)?;
+            let bytes = bodies.read_record(record.span)?;
             let mut is_hit = false;
-            query.findings(&bytes, Detail::Whether, |_| is_hit = true);
-            if is_hit && !folds.contains(&fold) {
-                folds.push(fold);
+            query.find_in_line(&bytes, FindingDetail::Whether, |_| is_hit = true);
+            if is_hit && !messages.contains(&message_id) {
+                messages.push(message_id);
             }
         }
-        folds.reverse();
-        let head = |fold: FoldId| self.history.folds.fold(fold).head;
-        match folds[..] {
-            [] => Err(CommandError::nothing(format!("no message of the session says {text:?}"))
-                .hinted("`ramus find` looks in all sessions")),
-            [fold] => Ok(head(fold)),
+        messages.reverse();
+        let head = |message_id: MessageNodeId| self.history.message_tree.message(message_id).head;
+        match messages[..] {
+            [] => Err(CommandError::nothing_found(format!(
+                "no message in the session matches {text:?}"
+            ))
+            .with_hint("`ramus find` searches all sessions")),
+            [message_id] => Ok(head(message_id)),
             _ => {
-                for (n, fold) in (1..).zip(&folds) {
-                    for line in self.candidate(ui, &mut bodies, n, *fold)? {
-                        ui.say(&ramus_render::layout::truncate(&line, ui.width));
+                for (n, message_id) in (1..).zip(&messages) {
+                    for line in self.candidate_lines(ui, &mut bodies, n, *message_id)? {
+                        ui.print_message(&ramus_render::layout::truncate_line(&line, ui.width));
                     }
                 }
-                let several = format!("{} messages say {text:?}", folds.len());
-                match ui.choose("Which one?", folds.len()) {
-                    Some(n) => Ok(head(folds[n - 1])),
-                    None => Err(CommandError::user(several)
-                        .hinted("name one of them: `ramus goto SESSION UUID`")),
+                let several = format!("{} messages match {text:?}", messages.len());
+                match ui.choose_number("Which one?", messages.len()) {
+                    Some(n) => Ok(head(messages[n - 1])),
+                    None => Err(CommandError::user_error(several)
+                        .with_hint("choose one: `ramus goto SESSION UUID`")),
                 }
             }
         }
     }
 
-    fn candidate(
+    fn candidate_lines(
         &self,
         ui: &Ui,
-        bodies: &mut Bodies,
+        bodies: &mut RecordReader,
         n: usize,
-        fold: FoldId,
+        message_id: MessageNodeId,
     ) -> Result<Vec<Line>, CommandError> {
-        let folds = &self.history.folds;
-        let mut line = |fold| -> Result<Line, CommandError> {
-            let message = message_summary(&self.history, bodies, fold)?;
+        let messages = &self.history.message_tree;
+        let mut line = |message_id| -> Result<Line, CommandError> {
+            let message = message_summary(&self.history, bodies, message_id)?;
             Ok(with_style(ui, |style| message_line(&message, style)))
         };
-        let conversation = self.history.conversation_of(folds.fold(fold).head);
-        let status = conversation.map_or("", |conversation| conversation.status.word());
+        let conversation = self.history.conversation_of(messages.message(message_id).head);
+        let status = conversation.map_or("", |conversation| conversation.status.as_str());
         let mut lines = Vec::new();
-        if let Some(above) =
-            folds.ancestors(fold).skip(1).find(|fold| folds.fold(*fold).voice.speaks())
+        if let Some(above) = messages
+            .ancestors(message_id)
+            .skip(1)
+            .find(|message_id| messages.message(*message_id).role.is_dialogue())
         {
             let words = line(above)?;
-            lines.push(Line::new("      ↑ ", Label::Dim).join(&words));
+            lines.push(Line::new("      ↑ ", Label::Dim).with_line(&words));
         }
-        let words = line(fold)?;
+        let words = line(message_id)?;
         lines.push(
             Line::new(&format!("{n:>3}  "), Label::Strong)
                 .with(&format!("{status:<9}  "), Label::Branch)
-                .join(&words),
+                .with_line(&words),
         );
-        let mut below: Vec<FoldId> = folds.speaking_children(fold).collect();
-        while let Some(quiet) = below.iter().position(|fold| !folds.fold(*fold).voice.speaks()) {
+        let mut below: Vec<MessageNodeId> = messages.dialogue_children(message_id).collect();
+        while let Some(quiet) =
+            below.iter().position(|message_id| !messages.message(*message_id).role.is_dialogue())
+        {
             let quiet = below.swap_remove(quiet);
-            below.extend(folds.speaking_children(quiet));
+            below.extend(messages.dialogue_children(quiet));
         }
         below.sort_unstable();
         for below in below {
             let words = line(below)?;
-            lines.push(Line::new("      ↓ ", Label::Dim).join(&words));
+            lines.push(Line::new("      ↓ ", Label::Dim).with_line(&words));
         }
         Ok(lines)
     }

@@ -1,11 +1,14 @@
 use crate::error::CommandError;
 use crate::ui::Ui;
 
-/// Print one page for an agent: how to use ramus well
+/// Print a short guide for coding agents
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  ramus guide\n  ramus guide >> CLAUDE.md")]
+#[command(after_help = "\
+Examples:
+  ramus guide
+  ramus guide >> CLAUDE.md")]
 pub(crate) struct GuideArgs {}
 
 pub(crate) fn guide(ui: &mut Ui, _args: &GuideArgs) -> Result<(), CommandError> {
-    ui.document("ramus.guide/1", include_str!("guide.md"))
+    ui.print_document("ramus.guide/1", include_str!("guide.md"))
 }

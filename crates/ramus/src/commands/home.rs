@@ -1,4 +1,4 @@
-//! What `ramus` alone does: the screens on a terminal, else the newest conversation as a tree.
+//! `ramus` without arguments: the screens on a terminal, else the newest session as a tree.
 
 use std::path::PathBuf;
 
@@ -17,41 +17,44 @@ pub(crate) fn home(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     if ui.is_interactive() {
         return screens::screens(ui, global);
     }
-    let workspace = env::workspace(ui, global).ok();
+    let workspace = env::command_workspace(ui, global).ok();
     let has_history = workspace.as_ref().is_some_and(|workspace| {
-        workspace.projects().iter().any(|project| project.sessions().any(|file| file.bytes > 0))
+        workspace
+            .list_projects()
+            .iter()
+            .any(|project| project.session_files().any(|file| file.bytes > 0))
     });
-    // A directory that was asked for by name is an error when it is not there.
+    // A directory that was given explicitly must exist.
     if !has_history && global.claude_dir.is_none() {
-        return offer(ui, global);
+        return offer_demo(ui, global);
     }
-    tree::tree(ui, global, &TreeArgs::of("latest", None))?;
+    tree::tree(ui, global, &TreeArgs::for_session("latest", None))?;
     if !ui.json {
-        ui.flush()?;
-        ui.say(&Line::default());
-        ui.say(&Line::plain("That was the newest session. ").with(
-            "`ramus sessions` lists all, `ramus show` reads this one, `ramus --help` tells the rest.",
+        ui.flush_output()?;
+        ui.print_message(&Line::default());
+        ui.print_message(&Line::plain("That was the newest session. ").with(
+            "`ramus sessions` lists all sessions, `ramus show` shows this one, `ramus --help` lists all commands.",
             Label::Dim,
         ));
-        if let Some(due) =
-            workspace.and_then(|workspace| workspace.due_files(&Scope::All, env::now()).sentence())
-        {
-            ui.say(&Line::new(&due, Label::Warning));
+        if let Some(due) = workspace.and_then(|workspace| {
+            workspace.due_files(&Scope::All, env::current_time()).warning_text()
+        }) {
+            ui.print_message(&Line::new(&due, Label::Warning));
         }
     }
     Ok(())
 }
 
-/// Offers the demo to somebody without any history.
-fn offer(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
-    ui.say(&Line::plain("There is no Claude Code history in your home directory yet."));
-    if !ui.confirm("Write a sample history to ./ramus-demo and look at it?") {
-        ui.say(&Line::plain("`ramus demo` writes a sample history and says how to look at it."));
+/// Offers the sample history to users without any history.
+fn offer_demo(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
+    ui.print_message(&Line::plain("No Claude Code history found in your home directory."));
+    if !ui.confirm_question("Write a sample history to ./ramus-demo and open it?") {
+        ui.print_message(&Line::plain("Run `ramus demo` to create a sample history."));
         return Ok(());
     }
     let dir = PathBuf::from("ramus-demo");
     demo::demo(ui, &DemoArgs { dir: dir.clone() })?;
-    ui.line(&Line::default())?;
+    ui.print_line(&Line::default())?;
     let global = Global { claude_dir: Some(dir), ..global.clone() };
-    tree::tree(ui, &global, &TreeArgs::of(demo::SHOWCASE, None))
+    tree::tree(ui, &global, &TreeArgs::for_session(demo::SHOWCASE, None))
 }

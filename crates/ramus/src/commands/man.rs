@@ -8,11 +8,12 @@ use crate::args::Args;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
-/// Print the manual page, or write all of them
+/// Print the manual page, or write all pages to a directory
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus man | man -l -\n  ramus man --out ~/.local/share/man/man1"
-)]
+#[command(after_help = "\
+Examples:
+  ramus man | man -l -
+  ramus man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
     /// Write one page per command into this directory
     #[arg(long, value_name = "DIR")]
@@ -23,24 +24,25 @@ pub(crate) fn man(ui: &mut Ui, args: &ManArgs) -> Result<(), CommandError> {
     let command = Args::command();
     match &args.out {
         Some(dir) => {
-            let pages = pages(command)?;
-            ramus_store::new::write_all(dir, &pages)?;
+            let pages = render_man_pages(command)?;
+            ramus_store::new_files::write_new_files(dir, &pages)?;
             if ui.json {
                 let files = pages.iter().map(|(name, _)| dir.join(name).display().to_string());
-                return ui.json(&Answer::new("ramus.man/1", Pages { files: files.collect() }));
+                return ui
+                    .print_json(&Answer::new("ramus.man/1", Pages { files: files.collect() }));
             }
             Ok(())
         }
         None => {
             let mut page = Vec::new();
             Man::new(command).render(&mut page)?;
-            ui.document("ramus.man/1", &String::from_utf8_lossy(&page))
+            ui.print_document("ramus.man/1", &String::from_utf8_lossy(&page))
         }
     }
 }
 
-/// Renders the page of the program and of every command.
-fn pages(mut command: clap::Command) -> Result<Vec<(String, Vec<u8>)>, CommandError> {
+/// Renders the manual page of the program and of every command.
+fn render_man_pages(mut command: clap::Command) -> Result<Vec<(String, Vec<u8>)>, CommandError> {
     command.build();
     let mut pages = Vec::new();
     let commands: Vec<clap::Command> = command.get_subcommands().cloned().collect();

@@ -2,55 +2,65 @@ mod assist;
 
 use clap::ValueEnum;
 use ramus_app::change::MergeRequest;
-use ramus_app::{Address, ChangeError, ChangeRequest, PlannedChange, Site};
-use ramus_core::edit::{ChangeDetail, MergeBrief, Merged, Pick, Policy, Strategy};
+use ramus_app::{Address, ChangeError, ChangeRequest, OpenedSession, PlannedChange};
+use ramus_core::edit::{
+    ChangeDetail, ConflictPolicy, ExchangePick, MergeBrief, MergeExchanges, MergeStrategy,
+    PlannedMerge,
+};
 use ramus_core::session::NodeId;
 use ramus_render::change::conflict_words;
 use ramus_render::json::{self, MergeAnswer};
+use serde::{Serialize, Serializer};
 
 use crate::args::Global;
 use crate::commands::fork::ForkTo;
+use crate::completion;
+use crate::confirm::{WriteArgs, confirm_and_apply_as, show_change, written_json};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, perform_as, show_change, written};
 use crate::ui::Ui;
 
-/// Put several conversations together in a session of its own
+/// Merge several conversations into a new session
 ///
-/// What all of them begin with stands once; then come the exchanges that each has of its own, whole:
-/// a prompt with everything answered to it. Nothing that is merged is changed. Where a conversation
-/// was compacted, its summary is quoted in the place of what it stands for.
+/// The new session begins with the messages that all conversations share. Then come the exchanges that
+/// they do not share; an exchange is a prompt and everything up to the next prompt. The original
+/// sessions are not changed. Where a conversation was compacted, its summary is quoted instead of the
+/// messages it replaced.
 ///
-/// Files that several of them changed with different results are conflicts. Files on disk are never
-/// touched: `--on-conflict` decides what the merged conversation says about them at its end.
+/// If several conversations changed a file and ended with different contents, the file is a conflict.
+/// Files on disk are never changed: `--on-conflict` decides which version a note at the end of the new
+/// session calls the valid one.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus merge 3f9a@1 3f9a@2 --dry-run           see the exchanges and their numbers\n  ramus merge 3f9a@1 3f9a@2 --strategy digest   the second one in short\n  ramus merge 3f9a@1 3f9a@2 --pick 2:1,1:2-3    these exchanges in this order\n  ramus merge 3f9a b2a9 --no-base               two that have nothing in common\n  ramus merge 3f9a@1 3f9a@2 --strategy assisted --with 'claude -p'\n                                                the second one in the words of a command"
-)]
+#[command(after_help = "\
+Examples:
+  ramus merge 7ea9@2 7ea9@5 --dry-run           list the exchanges and their numbers
+  ramus merge 7ea9@2 7ea9@5 --strategy digest   summarize the second one
+  ramus merge 7ea9@2 7ea9@5 --pick 2:1,1:1      these exchanges in this order
+  ramus merge 7ea9 0010 --no-base               two that have nothing in common
+  ramus merge 7ea9@2 7ea9@5 --strategy assisted --with 'claude -p \"Sum up\"'")]
 pub(crate) struct MergeArgs {
-    /// The conversations: sessions, nodes or conversations of them
-    #[arg(value_name = "ADDRESS", num_args = 2.., required = true)]
+    /// Sessions, messages or conversations
+    #[arg(value_name = "ADDRESS", num_args = 2.., required = true, add = completion::sessions())]
     addresses: Vec<String>,
-    /// How to put them together
+    /// How to combine the conversations
     #[arg(long, value_name = "HOW")]
-    strategy: Option<How>,
-    /// Exchanges in the order wanted: `2:3` (the third of the second conversation's own), `2:3-5`, `2:3-`, `2` or the first letters of a uuid
+    strategy: Option<StrategyOption>,
+    /// Exchanges in the order you want: `2:3` (third exchange of the second conversation), `2:3-5`, `2:3-`, `2`, or the start of a uuid. The plan lists their numbers
     #[arg(long, value_name = "EXCHANGES")]
     pick: Vec<String>,
-    /// The command that writes the digest of `--strategy assisted`
+    /// The command that writes the summary of `--strategy assisted`
     ///
-    /// It is run by `sh -c`, reads what each branch did and where files conflict from its standard
-    /// input, at most some 170 kB, and prints the digest, at most 100 kB. It cannot ask on the
-    /// terminal. The digest is shown with the plan before anything is written. Without this option
-    /// nothing leaves ramus.
+    /// `sh -c` runs it. It reads from standard input what each conversation did and which files conflict
+    /// (at most about 170 kB), and prints the summary (at most 100 kB). It cannot ask on the terminal. You
+    /// see the summary with the plan before anything is written. Without this option, nothing leaves ramus.
     #[arg(long, value_name = "COMMAND")]
     with: Option<String>,
-    /// Do not look for what they have in common; they may have nothing
+    /// Allow conversations that have no messages in common
     #[arg(long)]
     no_base: bool,
-    /// What holds where several changed a file with different results
+    /// What to do if conversations changed the same file differently
     #[arg(long, value_name = "WHAT", default_value = "stop", hide_default_value = true)]
-    on_conflict: OnConflict,
+    on_conflict: ConflictOption,
     #[command(flatten)]
     to: ForkTo,
     #[command(flatten)]
@@ -58,62 +68,62 @@ pub(crate) struct MergeArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum How {
-    /// One after the other; the default
+enum StrategyOption {
+    /// One after the other (default)
     Append,
-    /// Exchange by exchange, as they were written
+    /// Exchange by exchange, by time
     Interleave,
-    /// The exchanges that `--pick` names
+    /// Only the exchanges of --pick
     Pick,
-    /// The first one, then the others in short as one message
+    /// The first conversation, then a summary of the others
     Digest,
-    /// The same, but the command given by `--with` writes that message
+    /// Like digest, but the command of --with writes the summary
     Assisted,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OnConflict {
-    /// Nothing: do not merge; the default
+enum ConflictOption {
+    /// Stop without merging (default)
     Stop,
-    /// What the first conversation left
+    /// Merge; the first conversation's version is valid
     Ours,
-    /// What the last conversation left
+    /// Merge; the last conversation's version is valid
     Theirs,
-    /// All of it, to be put together later
+    /// Merge; describe all versions, to be combined later
     KeepBoth,
 }
 
-impl OnConflict {
-    fn policy(self) -> Policy {
+impl ConflictOption {
+    fn conflict_policy(self) -> ConflictPolicy {
         match self {
-            Self::Stop => Policy::Stop,
-            Self::Ours => Policy::Ours,
-            Self::Theirs => Policy::Theirs,
-            Self::KeepBoth => Policy::KeepBoth,
+            Self::Stop => ConflictPolicy::Stop,
+            Self::Ours => ConflictPolicy::Ours,
+            Self::Theirs => ConflictPolicy::Theirs,
+            Self::KeepBoth => ConflictPolicy::KeepBoth,
         }
     }
 }
 
 pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<(), CommandError> {
-    let mut strategy = args.strategy()?;
+    let mut strategy = args.merge_strategy()?;
     let workspace = env::workspace_for(ui, global, &args.addresses[0])?;
-    let mut sites: Vec<(Site, NodeId)> = Vec::new();
+    let mut opened_sessions: Vec<(OpenedSession, NodeId)> = Vec::new();
     for address in &args.addresses {
-        let Address { file: found, node: spot } = workspace.address(address)?;
-        let site = Site::read(&workspace, found)?;
-        let node = site.node(&spot)?;
-        sites.push((site, node));
+        let Address { file: found, node: spot } = workspace.resolve_address(address)?;
+        let opened = OpenedSession::read_session(&workspace, found)?;
+        let node = opened.find_node(&spot)?;
+        opened_sessions.push((opened, node));
     }
-    let conversations: Vec<(&Site, NodeId)> =
-        sites.iter().map(|(site, node)| (site, *node)).collect();
+    let conversations: Vec<(&OpenedSession, NodeId)> =
+        opened_sessions.iter().map(|(opened, node)| (opened, *node)).collect();
     let named = |error| match error {
         ChangeError::NoConversation { nth } => {
             let address = &args.addresses[nth];
-            CommandError::user(format!("{address:?} is no part of a conversation"))
+            CommandError::user_error(format!("{address:?} is not part of a conversation"))
         }
         error => error.into(),
     };
-    if let Strategy::Assisted(text) = &mut strategy {
+    if let MergeStrategy::Assisted(text) = &mut strategy {
         let brief = workspace.merge_brief(&conversations, args.no_base).map_err(named)?;
         *text = args.assisted_digest(ui, &brief)?;
     }
@@ -121,83 +131,103 @@ pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<()
         conversations: &conversations,
         strategy,
         no_base: args.no_base,
-        policy: args.on_conflict.policy(),
+        policy: args.on_conflict.conflict_policy(),
         to: args.to.new_session_at(),
     };
-    let change = workspace.plan(ChangeRequest::Merge(request), env::now()).map_err(named)?;
-    let ChangeDetail::Merge { merged, digest, .. } = &change.detail else { return Ok(()) };
+    let change =
+        workspace.plan_change(ChangeRequest::Merge(request), env::current_time()).map_err(named)?;
+    let ChangeDetail::Merge { plan: merged, digest, .. } = &change.detail else { return Ok(()) };
     if change.stops {
-        return stop(ui, &change, merged);
+        return show_conflicts(ui, &change, merged);
     }
-    let answer = |written| answer(written, merged, digest.as_deref());
-    perform_as(ui, "ramus.merge/1", &args.write, &change, answer)
+    let answer = |written| merge_answer(written, merged, digest.as_deref());
+    confirm_and_apply_as(ui, "ramus.merge/1", &args.write, &change, answer)
 }
 
 impl MergeArgs {
-    fn strategy(&self) -> Result<Strategy, CommandError> {
+    fn merge_strategy(&self) -> Result<MergeStrategy, CommandError> {
         match (self.strategy, &self.with) {
-            (Some(How::Assisted), None) => {
-                return Err(CommandError::user("`--strategy assisted` needs `--with COMMAND`").hinted(
-                    "`--with 'claude -p'` lets Claude Code write the digest; ramus sends nothing anywhere by itself",
+            (Some(StrategyOption::Assisted), None) => {
+                return Err(CommandError::user_error("`--strategy assisted` needs `--with COMMAND`").with_hint(
+                    "use --with 'claude -p' to let Claude Code write the digest; ramus itself sends nothing",
                 ));
             }
-            (Some(How::Assisted), _) | (_, None) => {}
+            (Some(StrategyOption::Assisted), _) | (_, None) => {}
             (_, Some(_)) => {
-                return Err(CommandError::user("`--with` goes with `--strategy assisted` only"));
+                return Err(CommandError::user_error("`--with` needs `--strategy assisted`"));
             }
         }
         match self.strategy {
             None if !self.pick.is_empty() => {}
-            Some(How::Pick) if self.pick.is_empty() => {
-                return Err(CommandError::user("`--strategy pick` needs `--pick EXCHANGES`")
-                    .hinted("`--dry-run` without it lists the exchanges with their numbers"));
+            Some(StrategyOption::Pick) if self.pick.is_empty() => {
+                return Err(CommandError::user_error("`--strategy pick` needs `--pick EXCHANGES`")
+                    .with_hint(
+                        "use --dry-run without it to list the exchanges with their numbers",
+                    ));
             }
-            Some(How::Pick) => {}
+            Some(StrategyOption::Pick) => {}
             Some(_) if !self.pick.is_empty() => {
-                return Err(CommandError::user("`--pick` goes with `--strategy pick` only"));
+                return Err(CommandError::user_error("`--pick` needs `--strategy pick`"));
             }
-            None | Some(How::Append) => return Ok(Strategy::Append),
-            Some(How::Interleave) => return Ok(Strategy::Interleave),
-            Some(How::Digest) => return Ok(Strategy::Digest),
+            None | Some(StrategyOption::Append) => return Ok(MergeStrategy::Append),
+            Some(StrategyOption::Interleave) => return Ok(MergeStrategy::Interleave),
+            Some(StrategyOption::Digest) => return Ok(MergeStrategy::Digest),
             // The text follows once the conversations are read.
-            Some(How::Assisted) => return Ok(Strategy::Assisted(String::new())),
+            Some(StrategyOption::Assisted) => return Ok(MergeStrategy::Assisted(String::new())),
         }
-        let picks: Result<Vec<Vec<Pick>>, _> =
-            self.pick.iter().map(|text| Pick::parse(text)).collect();
-        Ok(Strategy::Pick(picks.map_err(CommandError::user)?.concat()))
+        let picks: Result<Vec<Vec<ExchangePick>>, _> =
+            self.pick.iter().map(|text| ExchangePick::parse(text)).collect();
+        Ok(MergeStrategy::Pick(picks.map_err(CommandError::user_error)?.concat()))
     }
 
     /// Lets the command write the digest; empty where conflicts stop the merge anyway.
     fn assisted_digest(&self, ui: &Ui, brief: &MergeBrief) -> Result<String, CommandError> {
-        if self.on_conflict == OnConflict::Stop && !brief.conflicts.is_empty() {
+        if self.on_conflict == ConflictOption::Stop && !brief.conflicts.is_empty() {
             return Ok(String::new());
         }
         self.write.can_confirm(ui)?;
-        assist::digest(ui, self.with.as_deref().unwrap_or_default(), &brief.text)
+        assist::run_assistant(ui, self.with.as_deref().unwrap_or_default(), &brief.text)
     }
 }
 
 /// Shows what would come of it and where the conflicts are, and ends.
-fn stop(ui: &mut Ui, change: &PlannedChange, merged: &Merged) -> Result<(), CommandError> {
+fn show_conflicts(
+    ui: &mut Ui,
+    change: &PlannedChange,
+    merged: &PlannedMerge,
+) -> Result<(), CommandError> {
     if ui.json {
-        let answer = answer(written(change, None), merged, None);
-        ui.json(&json::Answer::new("ramus.merge/1", answer))?;
+        let answer = merge_answer(written_json(change, None), merged, None);
+        ui.print_json(&json::Answer::new("ramus.merge/1", answer))?;
     } else {
         show_change(ui, change);
     }
-    Err(CommandError::user(conflict_words(merged))
-        .hinted("`--on-conflict ours`, `theirs` or `keep-both` says what holds; nothing on disk is touched")
-        .hinted("`ramus diff` shows the changes"))
+    Err(CommandError::user_error(conflict_words(merged))
+        .with_hint("use --on-conflict ours, theirs or keep-both to choose a version; files on disk are not changed")
+        .with_hint("`ramus diff` shows the changes"))
 }
 
-fn answer(written: json::Written, merged: &Merged, assisted: Option<&str>) -> MergeAnswer {
+/// The exchanges of a merge, made while they are written: there may be half a million.
+struct JsonExchanges<'a>(&'a MergeExchanges);
+
+impl Serialize for JsonExchanges<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(json::from_exchange))
+    }
+}
+
+fn merge_answer<'a>(
+    written: json::Written,
+    merged: &'a PlannedMerge,
+    assisted: Option<&str>,
+) -> MergeAnswer<JsonExchanges<'a>> {
     MergeAnswer {
         written,
         title: merged.new.title.clone(),
         messages: merged.new.messages,
         common: merged.common,
-        exchanges: merged.exchanges.iter().map(json::merged_exchange).collect(),
-        conflicts: merged.conflicts.iter().map(json::conflict).collect(),
+        exchanges: JsonExchanges(&merged.exchanges),
+        conflicts: merged.conflicts.iter().map(json::from_conflict).collect(),
         assisted: assisted.map(str::to_owned),
     }
 }

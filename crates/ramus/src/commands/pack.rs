@@ -1,39 +1,44 @@
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use ramus_app::{Address, CarryError, NodeSelector, PackItem, Site, Workspace};
+use ramus_app::{Address, CarryError, NodeSelector, OpenedSession, PackItem, Workspace};
 use ramus_render::json::{Answer, Packed, PackedFileEntry, PackedSessionEntry};
-use ramus_render::text::count;
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
 use ramus_store::pack::{Manifest, PackOptions, PackPlan};
 
 use crate::args::Global;
+use crate::completion;
 use crate::env;
 use crate::error::CommandError;
 use crate::table::bytes;
 use crate::ui::Ui;
 
-/// Pack sessions into one file, to carry them to another machine or directory
+/// Pack sessions into one file for another machine or directory
 ///
-/// The file is a tar archive compressed with zstd. It holds each session with all its branches, its
+/// The file is a tar archive compressed with zstd. It contains each session with all branches,
 /// sub-agents, spilled tool results and file backups, and a manifest with sizes and hashes. Packing
-/// the same sessions again gives the same bytes. `ramus unpack` places them elsewhere; `ramus show`,
-/// `tree` and `export` read the file as it is.
+/// the same sessions again gives the same bytes. Use `ramus unpack` to add them to another project;
+/// `ramus show`, `tree` and `export` read the file directly.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus pack latest -o work.tar.zst\n  ramus pack 3f9a 81b2 -o both.tar.zst            two sessions\n  ramus pack 3f9a@2 --path -o idea.tar.zst        one conversation, without its other branches\n  ramus pack 3f9a --redact -o share.tar.zst       without secrets and personal data\n  ramus pack latest -o - | ssh host ramus unpack - --into app"
-)]
+#[command(after_help = "\
+Examples:
+  ramus pack latest -o work.tar.zst
+  ramus pack 7ea9 b2a9 -o both.tar.zst        two sessions
+  ramus pack 7ea9@2 --path -o idea.tar.zst    one conversation, without its other branches
+  ramus pack 7ea9 --redact -o share.tar.zst   without secrets and personal data
+  ramus pack latest -o - | ssh host ramus unpack - --into app")]
 pub(crate) struct PackArgs {
-    /// Sessions; with `--path` also conversations, messages or agents
-    #[arg(required = true)]
+    /// Sessions, or `-` to read them from standard input; with `--path` also conversations, messages or agents
+    #[arg(required = true, add = completion::sessions())]
     addresses: Vec<String>,
-    /// The file to write; `-` is standard output
+    /// The file to write, or `-` for stdout
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
-    /// Pack only the conversation that each address names, as a session of its own
+    /// Pack only the conversation at each address, as a separate session
     #[arg(long)]
     path: bool,
-    /// Leave out passwords, keys, tokens, e-mail addresses and home directories
+    /// Remove passwords, keys, tokens, e-mail addresses and home directories
     #[arg(long)]
     redact: bool,
     /// Replace the file if it exists
@@ -44,77 +49,91 @@ pub(crate) struct PackArgs {
 pub(crate) fn pack(ui: &mut Ui, global: &Global, args: &PackArgs) -> Result<(), CommandError> {
     let is_stdout = args.output == Path::new("-");
     if is_stdout && ui.json {
-        return Err(CommandError::user("`--json` and `-o -` both need standard output"));
+        return Err(CommandError::user_error("`--json` and `-o -` both need standard output"));
     }
     if is_stdout && io::stdout().is_terminal() {
-        return Err(CommandError::user("a pack is binary and cannot be printed on a terminal")
-            .hinted("`-o FILE` writes it to a file"));
+        return Err(CommandError::user_error(
+            "a pack is binary and cannot be printed on a terminal",
+        )
+        .with_hint("use -o FILE to write it to a file"));
     }
     if !is_stdout && !args.force && args.output.symlink_metadata().is_ok() {
-        return Err(CommandError::user(format!("{} exists already", args.output.display()))
-            .hinted("`--force` replaces it"));
+        return Err(CommandError::user_error(format!("{} already exists", args.output.display()))
+            .with_hint("use --force to replace it"));
     }
-    let workspace = env::workspace_for(ui, global, &args.addresses[0])?;
-    let plan = planned(&workspace, args)?;
+    let addresses = env::expand_addresses(&args.addresses)?;
+    let workspace = env::workspace_for(ui, global, &addresses[0])?;
+    let plan = plan_pack(&workspace, &addresses, args)?;
     let size = match is_stdout {
         true => {
-            plan.write(ui.out()).map_err(CarryError::from)?;
-            ui.flush()?;
+            plan.write(ui.output_writer()).map_err(CarryError::from)?;
+            ui.flush_output()?;
             None
         }
         false => Some(plan.write_file(&args.output).map_err(CarryError::from)?),
     };
     if ui.json {
-        return ui.json(&Answer::new("ramus.pack/1", packed(&plan.manifest, size, Some(&plan))));
+        return ui.print_json(&Answer::new(
+            "ramus.pack/1",
+            packed_json(&plan.manifest, size, Some(&plan)),
+        ));
     }
     let total = bytes(plan.manifest.total_bytes());
     let mut words = format!(
         "Packed {} with {}, {total}",
-        count(plan.manifest.sessions.len(), "session"),
-        count(plan.manifest.files().count(), "file"),
+        count_noun(plan.manifest.sessions.len(), "session"),
+        count_noun(plan.manifest.files().count(), "file"),
     );
     if let Some(size) = size {
         words = format!("{words}, into {} ({})", args.output.display(), bytes(size));
     }
-    ui.say(&Line::plain(&words));
+    ui.print_message(&Line::plain(&words));
     report_redactions(ui, args, &plan);
     Ok(())
 }
 
-fn planned(workspace: &Workspace, args: &PackArgs) -> Result<PackPlan, CommandError> {
-    let mut sites = Vec::new();
-    for text in &args.addresses {
-        let Address { file, node } = workspace.address(text)?;
+fn plan_pack(
+    workspace: &Workspace,
+    addresses: &[String],
+    args: &PackArgs,
+) -> Result<PackPlan, CommandError> {
+    let mut opened_sessions = Vec::new();
+    for text in addresses {
+        let Address { file, node } = workspace.resolve_address(text)?;
         if node != NodeSelector::Resume && !args.path {
-            return Err(CommandError::user(format!("{text:?} names a part of a session")).hinted(
-                "`--path` packs that conversation alone; the session's id packs all its branches",
+            return Err(CommandError::user_error(format!("{text:?} is only part of a session")).with_hint(
+                "use --path to pack only that conversation, or the session's id to pack all branches",
             ));
         }
-        let site = Site::read(workspace, file)?;
-        let up_to = if args.path { Some(site.node(&node)?) } else { None };
-        sites.push((site, up_to));
+        let opened = OpenedSession::read_session(workspace, file)?;
+        let up_to = if args.path { Some(opened.find_node(&node)?) } else { None };
+        opened_sessions.push((opened, up_to));
     }
     let items: Vec<PackItem<'_>> =
-        sites.iter().map(|(site, up_to)| PackItem { site, up_to: *up_to }).collect();
+        opened_sessions.iter().map(|(opened, up_to)| PackItem { opened, up_to: *up_to }).collect();
     Ok(workspace.plan_pack(&items, PackOptions { redact: args.redact })?)
 }
 
 fn report_redactions(ui: &Ui, args: &PackArgs, plan: &PackPlan) {
     if args.redact && plan.redactions.is_empty() {
-        ui.say(&Line::new("Redacted: nothing was found", Label::Note));
+        ui.print_message(&Line::new("Redacted: nothing", Label::Note));
     }
     for (rule, times) in &plan.redactions {
         let line = Line::new("Redacted: ", Label::Note);
-        ui.say(&line.with(&format!("{rule} {times}×"), Label::Plain));
+        ui.print_message(&line.with(&format!("{rule} {times}×"), Label::Plain));
     }
     for name in &plan.left_out {
         let words = format!("{name} is not text and was left out");
-        ui.say(&Line::new("Note: ", Label::Note).with(&words, Label::Plain));
+        ui.print_message(&Line::new("Note: ", Label::Note).with(&words, Label::Plain));
     }
 }
 
 /// Describes a pack to a program.
-pub(crate) fn packed(manifest: &Manifest, size: Option<u64>, plan: Option<&PackPlan>) -> Packed {
+pub(crate) fn packed_json(
+    manifest: &Manifest,
+    size: Option<u64>,
+    plan: Option<&PackPlan>,
+) -> Packed {
     let sessions = manifest.sessions.iter().map(|session| PackedSessionEntry {
         id: session.id.clone(),
         title: session.title.clone(),
@@ -148,10 +167,8 @@ impl From<CarryError> for CommandError {
         match error {
             CarryError::Change(error) => error.into(),
             CarryError::NoSession(_) => {
-                Self::user(error).hinted("name its session, or pack it alone with `--path`")
+                Self::user_error(error).with_hint("use its session, or --path to pack it alone")
             }
-            CarryError::LongPath(_) => Self::user(error)
-                .hinted("start Claude Code there once, so that its project exists, then try again"),
             CarryError::Write(error) => {
                 Self { kind: crate::error::ErrorKind::User, error: error.into(), hints: Vec::new() }
             }
@@ -159,7 +176,7 @@ impl From<CarryError> for CommandError {
             CarryError::Twice(_)
             | CarryError::Refused(_)
             | CarryError::NoDirectory(_)
-            | CarryError::NoClaudeDir => Self::user(error),
+            | CarryError::NoClaudeDir => Self::user_error(error),
         }
     }
 }

@@ -4,20 +4,24 @@ use ramus_render::Label;
 use ramus_render::json::{self, Answer, Project, Projects, Repository};
 
 use crate::args::Global;
-use crate::env::{self, Clock};
+use crate::env::{self, LocalClock};
 use crate::error::CommandError;
+use crate::fields::FieldPrinter;
 use crate::filter::{FilterArgs, GroupBy, survey_for};
 use crate::project::project_name;
 use crate::table::{Table, bytes, cell, number};
 use crate::ui::Ui;
 
-/// List the projects, the most recently used first
+/// List projects, most recently used first
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus projects --since 7d\n  ramus projects --sort cost --limit 5\n  ramus projects --by repo"
-)]
+#[command(after_help = "\
+Examples:
+  ramus projects
+  ramus projects --sort cost --limit 5
+  ramus projects --since 7d
+  ramus projects --by repo")]
 pub(crate) struct ProjectsArgs {
-    /// Put projects together
+    /// Group projects
     #[arg(long, value_name = "WHAT")]
     by: Option<GroupBy>,
     #[command(flatten)]
@@ -29,29 +33,36 @@ pub(crate) fn projects(
     global: &Global,
     args: &ProjectsArgs,
 ) -> Result<(), CommandError> {
-    let workspace = env::workspace(ui, global)?;
-    let mut request = args.filter.list_request(global)?;
+    let workspace = env::command_workspace(ui, global)?;
+    let mut request = args.filter.list_request(global, &workspace)?;
     request.by_repository = args.by.is_some();
-    let survey = survey_for(&request, workspace, &Scope::All)?;
-    let listed = request.projects(&survey).into_iter();
+    let short_ids = workspace.short_ids();
+    let survey = survey_for(global, &request, workspace, &Scope::All)?;
+    let listed = request.list_projects(&survey).into_iter();
     let projects: Vec<Project> = listed.map(json::project).collect();
-    let mut repositories = args.by.map(|_| json::repositories(&projects));
+    let mut repositories = args.by.map(|_| json::group_by_repository(&projects));
     if let Some(repositories) = &mut repositories {
         repositories.truncate(request.limit.unwrap_or(usize::MAX));
     }
     let nothing = projects.is_empty().then(no_project);
+    let clock = LocalClock::for_list(ui, global, args.filter.fields.absolute);
+    let fields = &args.filter.fields;
+    if !fields.fields.is_empty() && nothing.is_none() {
+        let (header, fields) = (fields.header, &fields.fields);
+        let printer = FieldPrinter { fields, header, short_ids: &short_ids, clock: &clock };
+        return printer.print_rows(ui, &projects);
+    }
     if ui.json {
-        ui.json(&Answer::new("ramus.projects/1", Projects { projects, repositories }))?;
+        ui.print_json(&Answer::new("ramus.projects/1", Projects { projects, repositories }))?;
         return nothing.map_or(Ok(()), Err);
     }
     if let Some(nothing) = nothing {
         return Err(nothing);
     }
-    let clock = Clock::new();
-    ui.page();
+    ui.start_pager();
     if let Some(repositories) = &repositories {
         for line in repository_table(repositories, &projects, &clock).lines(ui.width) {
-            ui.line(&line)?;
+            ui.print_line(&line)?;
         }
         return Ok(());
     }
@@ -68,15 +79,15 @@ pub(crate) fn projects(
         ]);
     }
     for line in table.lines(ui.width) {
-        ui.line(&line)?;
+        ui.print_line(&line)?;
     }
     Ok(())
 }
 
 /// Returns the projects that are shown without `--all`, the most recently used first.
-pub(crate) fn listed(workspace: &Workspace) -> Result<Vec<Project>, CommandError> {
+pub(crate) fn listed_projects(workspace: &Workspace) -> Result<Vec<Project>, CommandError> {
     let survey = workspace.survey_scope(Scope::All, SurveyDetail::Digests);
-    let listed = ListRequest::default().projects(&survey);
+    let listed = ListRequest::default().list_projects(&survey);
     if listed.is_empty() {
         return Err(no_project());
     }
@@ -84,11 +95,15 @@ pub(crate) fn listed(workspace: &Workspace) -> Result<Vec<Project>, CommandError
 }
 
 fn no_project() -> CommandError {
-    CommandError::nothing("no project has a session yet")
-        .hinted("`ramus demo` writes a sample to look at")
+    CommandError::nothing_found("no sessions found")
+        .with_hint("run `ramus demo` to create a sample history")
 }
 
-fn repository_table(repositories: &[Repository], projects: &[Project], clock: &Clock) -> Table {
+fn repository_table(
+    repositories: &[Repository],
+    projects: &[Project],
+    clock: &LocalClock,
+) -> Table {
     let mut table =
         Table::new(&["*REPOSITORY", ">?PROJECTS", ">SESSIONS", ">?SIZE", "?LAST ACTIVE"]);
     let path = |name: &str| {

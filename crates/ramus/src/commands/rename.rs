@@ -1,19 +1,25 @@
-use ramus_app::{ChangeError, ChangeRequest, Site};
+use ramus_app::{ChangeError, ChangeRequest, OpenedSession};
 use ramus_store::plan;
 
 use crate::args::Global;
+use crate::completion;
+use crate::confirm::{WriteArgs, confirm_and_apply};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, perform};
 use crate::ui::Ui;
 
-/// Give a session a title
+/// Rename a session
 ///
-/// Adds the line that `/rename` of Claude Code adds. That is safe while the session is open.
+/// Appends the same line as `/rename` in Claude Code, which is safe while the session is open.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  ramus rename 3f9a \"The teapot, second try\"")]
+#[command(after_help = "\
+Examples:
+  ramus rename 7ea9 'Teapot, first version'")]
 pub(crate) struct RenameArgs {
+    /// The session
+    #[arg(add = completion::sessions())]
     session: String,
+    /// The new title
     title: String,
     #[command(flatten)]
     write: WriteArgs,
@@ -21,10 +27,11 @@ pub(crate) struct RenameArgs {
 
 pub(crate) fn rename(ui: &mut Ui, global: &Global, args: &RenameArgs) -> Result<(), CommandError> {
     // A title that cannot be one is refused before anything is looked for.
-    let title = plan::title(&args.title).map_err(ChangeError::from)?;
+    let title = plan::check_title(&args.title).map_err(ChangeError::from)?;
     let workspace = env::workspace_for(ui, global, &args.session)?;
-    let found = workspace.address(&args.session)?.file;
-    let site = Site::read(&workspace, found)?;
-    let change = workspace.plan(ChangeRequest::Rename { site: &site, title }, env::now())?;
-    perform(ui, "ramus.rename/1", &args.write, &change)
+    let found = workspace.resolve_address(&args.session)?.file;
+    let opened = OpenedSession::read_session(&workspace, found)?;
+    let change = workspace
+        .plan_change(ChangeRequest::Rename { opened: &opened, title }, env::current_time())?;
+    confirm_and_apply(ui, "ramus.rename/1", &args.write, &change)
 }

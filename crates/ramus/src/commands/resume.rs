@@ -3,35 +3,45 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ramus_app::change::apply;
+use ramus_app::change::apply_change;
 use ramus_app::{
-    Address, ChangeRequest, FirstStep, NewSessionAt, NodeSelector, PlannedChange, ResumeCommand,
-    ResumeDecision, ResumeError, ResumePlan, Site, Workspace,
+    Address, ChangeRequest, NewSessionAt, NodeSelector, OpenedSession, PlannedChange,
+    ResumeCommand, ResumeDecision, ResumeError, ResumePlan, ResumeStep, Workspace,
 };
-use ramus_core::edit::{ChangeDetail, MessageSummary, Refusal};
+use ramus_core::edit::{ChangeDetail, EditRefusal, MessageSummary};
 use ramus_core::session::NodeId;
 use ramus_render::change::message_line;
 use ramus_render::json::{Answer, Resumable};
-use ramus_render::layout::truncate;
+use ramus_render::layout::truncate_line;
 use ramus_render::{Label, Line};
 
 use crate::args::Global;
+use crate::completion;
+use crate::confirm::{apply_error, with_style};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{explained, with_style};
 use crate::ui::Ui;
+use ramus_store::real_path::real_path;
 
 /// Start Claude Code on a session, a branch or a message
 ///
-/// If Claude Code resumes at that message by itself, it starts at once, in the session's directory.
+/// If Claude Code would resume at that message anyway, it starts at once, in the session's directory.
 /// For another branch or an earlier message ramus first asks whether to move the resume point
 /// (like `ramus goto`) or to make a new session (like `ramus fork`).
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus resume                          the newest session of this directory\n  ramus resume 3f9a@2 --fork            an abandoned branch, in a new session\n  ramus resume 3f9a:81b2c3d4 --goto     an earlier message, in the same session\n  ramus resume 3f9a --print             only print the command\n  ramus resume latest -- --model opus   options for Claude Code\n\nEnvironment:\n  RAMUS_CLAUDE   the name or path of the Claude Code program [default: claude]"
-)]
+#[command(after_help = "\
+Examples:
+  ramus resume                          the newest session of this directory
+  ramus resume 7ea9@2 --fork            an abandoned branch, in a new session
+  ramus resume 7ea9:bd21 --goto         an earlier message, in the same session
+  ramus resume 7ea9 --print             only print the command
+  ramus resume latest -- --model opus   options for Claude Code
+
+Environment:
+  RAMUS_CLAUDE   the name or path of the Claude Code program [default: claude]")]
 pub(crate) struct ResumeArgs {
     /// A session, a conversation, a message or an agent [default: the newest session of this directory]
+    #[arg(add = completion::sessions())]
     address: Option<String>,
     /// Move the session's resume point if needed, without asking
     #[arg(long, conflicts_with = "fork")]
@@ -56,36 +66,36 @@ pub(crate) struct ResumeArgs {
 pub(crate) fn resume(ui: &mut Ui, global: &Global, args: &ResumeArgs) -> Result<(), CommandError> {
     let workspace = match &args.address {
         Some(address) => env::workspace_for(ui, global, address)?,
-        None => env::workspace(ui, global)?,
+        None => env::command_workspace(ui, global)?,
     };
     let address = match &args.address {
-        Some(address) => workspace.address(address)?,
+        Some(address) => workspace.resolve_address(address)?,
         None => {
-            let file = workspace.newest_session(&workspace.project(".")?)?;
+            let file = workspace.newest_session(&workspace.resolve_project(".")?)?;
             Address { file, node: NodeSelector::Resume }
         }
     };
-    let site = Site::read(&workspace, address.file)?;
-    let node = site.node(&address.node)?;
-    let plan = workspace.plan_resume(&site, node, env::now())?;
+    let opened = OpenedSession::read_session(&workspace, address.file)?;
+    let node = opened.find_node(&address.node)?;
+    let plan = workspace.plan_resume(&opened, node, env::current_time())?;
     if args.print || ui.json {
-        return print(ui, &site, plan, args);
+        return print_plan(ui, &opened, plan, args);
     }
-    let mut command = match args.first_step(ui, &workspace, &site, node, &plan)? {
-        Some(change) => args.change_first(ui, &workspace, &site, &change)?,
+    let mut command = match args.first_step(ui, &workspace, &opened, node, &plan)? {
+        Some(change) => args.change_first(ui, &workspace, &opened, &change)?,
         None => plan.command,
     };
     if let Some(directory) = &args.cd {
-        command.directory = Some(existing(directory)?);
+        command.directory = Some(existing_directory(directory)?);
     }
     if let Some(missing) = command.missing_directory() {
-        return Err(directory_gone(missing));
+        return Err(missing_directory_error(missing));
     }
     if let Some(pid) = plan.open_in {
-        ui.complain(&format!("the session is open in Claude Code already (process {pid})"));
+        ui.print_warning(&format!("the session is open in Claude Code already (process {pid})"));
     }
-    ui.flush()?;
-    start(&command, &args.client_args)
+    ui.flush_output()?;
+    start_client(&command, &args.client_args)
 }
 
 impl ResumeArgs {
@@ -94,37 +104,39 @@ impl ResumeArgs {
         &self,
         ui: &Ui,
         workspace: &Workspace,
-        site: &Site,
+        opened: &OpenedSession,
         node: NodeId,
         plan: &ResumePlan,
     ) -> Result<Option<PlannedChange>, CommandError> {
-        let fork = || Ok(Some(self.plan_fork(workspace, site, node)?));
+        let fork = || Ok(Some(self.plan_fork(workspace, opened, node)?));
         if self.fork {
             return fork();
         }
         match &plan.first {
-            FirstStep::Nothing => Ok(None),
-            FirstStep::GotoOrFork(_) if self.goto => self.plan_goto(workspace, site, node),
-            FirstStep::GotoOrFork(change) => {
-                show_choice(ui, site, change);
-                match ui.choose("Which one?", 2) {
-                    Some(1) => self.plan_goto(workspace, site, node),
+            ResumeStep::Nothing => Ok(None),
+            ResumeStep::GotoOrFork(_) if self.goto => self.plan_goto(workspace, opened, node),
+            ResumeStep::GotoOrFork(change) => {
+                show_choice(ui, opened, change);
+                match ui.choose_number("Which one?", 2) {
+                    Some(1) => self.plan_goto(workspace, opened, node),
                     Some(_) => fork(),
-                    None if ui.can_ask() => Err(CommandError::nothing("Nothing changed")),
-                    None => Err(CommandError::user(
+                    None if ui.can_ask() => Err(CommandError::nothing_found("Nothing changed")),
+                    None => Err(CommandError::user_error(
                         "Claude Code resumes this session at another message",
                     )
-                    .hinted("`--goto` moves the resume point, `--fork` makes a new session")),
+                    .with_hint(
+                        "use --goto to move the resume point, or --fork to make a new session",
+                    )),
                 }
             }
-            FirstStep::Fork { refusal, .. } => {
+            ResumeStep::Fork { refusal, .. } => {
                 if self.goto || !ui.can_ask() {
                     return Err(cannot_resume(refusal));
                 }
-                ui.say(&Line::plain(&refusal_words(refusal)));
-                match ui.confirm("Make a new session up to that message and resume it?") {
+                ui.print_message(&Line::plain(&refusal_words(refusal)));
+                match ui.confirm_question("Make a new session up to that message and resume it?") {
                     true => fork(),
-                    false => Err(CommandError::nothing("Nothing changed")),
+                    false => Err(CommandError::nothing_found("Nothing changed")),
                 }
             }
         }
@@ -134,10 +146,11 @@ impl ResumeArgs {
     fn plan_goto(
         &self,
         workspace: &Workspace,
-        site: &Site,
+        opened: &OpenedSession,
         node: NodeId,
     ) -> Result<Option<PlannedChange>, CommandError> {
-        let change = workspace.plan(ChangeRequest::Goto { site, node }, env::now())?;
+        let change =
+            workspace.plan_change(ChangeRequest::Goto { opened, node }, env::current_time())?;
         match &change.instead_of {
             Some(refusal) => Err(cannot_resume(refusal)),
             None => Ok(Some(change)),
@@ -147,13 +160,13 @@ impl ResumeArgs {
     fn plan_fork(
         &self,
         workspace: &Workspace,
-        site: &Site,
+        opened: &OpenedSession,
         node: NodeId,
     ) -> Result<PlannedChange, CommandError> {
-        let directory = self.cd.as_deref().map(existing).transpose()?;
+        let directory = self.cd.as_deref().map(existing_directory).transpose()?;
         let into = directory.as_ref().map(|directory| directory.to_string_lossy());
         let to = NewSessionAt { into: into.as_deref(), title: None };
-        Ok(workspace.plan(ChangeRequest::Fork { site, node, to }, env::now())?)
+        Ok(workspace.plan_change(ChangeRequest::Fork { opened, node, to }, env::current_time())?)
     }
 
     /// Carries a change out and returns how to start Claude Code after it.
@@ -161,31 +174,32 @@ impl ResumeArgs {
         &self,
         ui: &Ui,
         workspace: &Workspace,
-        site: &Site,
+        opened: &OpenedSession,
         change: &PlannedChange,
     ) -> Result<ResumeCommand, CommandError> {
         let directory = change.cwd.as_deref().filter(|cwd| !cwd.is_empty()).map(PathBuf::from);
         let root = workspace
             .root_of(&change.plan.file)
-            .ok_or_else(|| ResumeError::Outside(site.found.file.path.clone()))?;
+            .ok_or_else(|| ResumeError::Outside(opened.found.file.path.clone()))?;
         let command = workspace.resume_command(&change.plan.session, &root, directory);
         // Claude Code could not be started afterwards.
         if let Some(missing) = command.missing_directory().filter(|_| self.cd.is_none()) {
-            return Err(directory_gone(missing));
+            return Err(missing_directory_error(missing));
         }
-        let done = apply(&env::state(), change, self.force, env::now()).map_err(explained)?;
-        ui.complete();
+        let done = apply_change(&env::state_dir(), change, self.force, env::current_time())
+            .map_err(apply_error)?;
+        ui.clear_incomplete();
         for note in &done.notes {
-            ui.say(&Line::new("Note: ", Label::Note).with(note, Label::Plain));
+            ui.print_message(&Line::new("Note: ", Label::Note).with(note, Label::Plain));
         }
-        let words = format!("Done as operation {}. `ramus undo` takes it back.", done.op);
-        ui.say(&Line::plain(&words));
+        let words = format!("Done as operation {}. Run `ramus undo` to undo it.", done.op);
+        ui.print_message(&Line::plain(&words));
         Ok(command)
     }
 }
 
-/// Shows the two ways to resume at a message.
-fn show_choice(ui: &Ui, site: &Site, change: &PlannedChange) {
+/// Shows the two options for resuming at a message.
+fn show_choice(ui: &Ui, opened: &OpenedSession, change: &PlannedChange) {
     let ChangeDetail::Goto { now, then, .. } = &change.detail else { return };
     let line = |message: &Option<MessageSummary>| {
         let line = |message| with_style(ui, |style| message_line(message, style));
@@ -193,46 +207,45 @@ fn show_choice(ui: &Ui, site: &Site, change: &PlannedChange) {
     };
     let now = line(now).unwrap_or_else(|| Line::plain("nothing"));
     let bytes = change.plan.appended_bytes();
-    let goto =
-        format!("go there in this session: adds {bytes} bytes, `ramus undo` takes them back");
+    let goto = format!("go there in this session: adds {bytes} bytes, `ramus undo` removes them");
     let lines = [
         Line::plain("Session ")
-            .with(&site.short_id, Label::Id)
-            .with(&format!("  {}", site.title), Label::Strong),
-        Line::plain("  resumes now  ").join(&now),
-        Line::plain("  you chose    ").join(&line(then).unwrap_or_default()),
+            .with(&opened.short_id, Label::Id)
+            .with(&format!("  {}", opened.title), Label::Strong),
+        Line::plain("  resumes now  ").with_line(&now),
+        Line::plain("  you chose    ").with_line(&line(then).unwrap_or_default()),
         Line::new("1  ", Label::Strong).with(&goto, Label::Plain),
         Line::new("2  ", Label::Strong)
-            .with("fork: a new session up to that message; this one stays as it is", Label::Plain),
+            .with("fork: a new session up to that message; this one is not changed", Label::Plain),
     ];
     for line in lines {
-        ui.say(&truncate(&line, ui.width));
+        ui.print_message(&truncate_line(&line, ui.width));
     }
-    for words in change.plan.resume_words() {
-        ui.say(&Line::new(&format!("  {words}"), Label::Warning));
+    for words in change.plan.resume_notes() {
+        ui.print_message(&Line::new(&format!("  {words}"), Label::Warning));
     }
 }
 
-fn refusal_words(refusal: &Refusal) -> String {
+fn refusal_words(refusal: &EditRefusal) -> String {
     format!("Claude Code cannot resume this session there: {refusal}")
 }
 
-fn cannot_resume(refusal: &Refusal) -> CommandError {
-    CommandError::user(refusal_words(refusal))
-        .hinted("`--fork` makes a new session up to that message")
+fn cannot_resume(refusal: &EditRefusal) -> CommandError {
+    CommandError::user_error(refusal_words(refusal))
+        .with_hint("use --fork to make a new session up to that message")
 }
 
 /// Prints what would be started.
-fn print(
+fn print_plan(
     ui: &mut Ui,
-    site: &Site,
+    opened: &OpenedSession,
     mut plan: ResumePlan,
     args: &ResumeArgs,
 ) -> Result<(), CommandError> {
     if let Some(directory) = &args.cd {
-        plan.command.directory = Some(existing(directory)?);
+        plan.command.directory = Some(existing_directory(directory)?);
     }
-    let address = format!("{}:{}", site.found.id(), plan.leaf);
+    let address = format!("{}:{}", opened.found.address_id(), plan.leaf);
     let decision = match (args.goto, args.fork) {
         (_, true) => Some(ResumeDecision::Fork),
         (true, _) => Some(ResumeDecision::Goto),
@@ -240,20 +253,20 @@ fn print(
     };
     let line = plan.shell_line(&address, decision, &args.client_args);
     if !ui.json {
-        return Ok(ui.line(&Line::plain(&line))?);
+        return Ok(ui.print_line(&Line::plain(&line))?);
     }
     let text = |word: &OsStr| word.to_string_lossy().into_owned();
     let command = &plan.command;
     let client_args = args.client_args.iter().map(OsString::as_os_str);
-    ui.json(&Answer::new(
+    ui.print_json(&Answer::new(
         "ramus.resume/1",
         Resumable {
             session: command.session.clone(),
             leaf: plan.leaf.clone(),
-            first_step: plan.first.word(),
+            first_step: plan.first.as_str(),
             command: line,
             program: text(&command.program),
-            args: command.args().into_iter().chain(client_args).map(text).collect(),
+            args: command.client_args().into_iter().chain(client_args).map(text).collect(),
             directory: command.directory.as_ref().map(|directory| text(directory.as_os_str())),
             directory_exists: command.directory.is_some() && command.missing_directory().is_none(),
             claude_dir: command.claude_dir.as_ref().map(|dir| text(dir.as_os_str())),
@@ -263,9 +276,9 @@ fn print(
 }
 
 /// Makes ramus the client; on other systems waits for it and ends as it did.
-fn start(command: &ResumeCommand, client_args: &[OsString]) -> Result<(), CommandError> {
+fn start_client(command: &ResumeCommand, client_args: &[OsString]) -> Result<(), CommandError> {
     let mut client = Command::new(&command.program);
-    client.args(command.args()).args(client_args);
+    client.args(command.client_args()).args(client_args);
     if let Some(directory) = &command.directory {
         client.current_dir(directory);
     }
@@ -274,8 +287,8 @@ fn start(command: &ResumeCommand, client_args: &[OsString]) -> Result<(), Comman
     }
     let problem = run(client);
     let program = command.program.to_string_lossy();
-    Err(CommandError::user(format!("cannot start {program}: {problem}"))
-        .hinted("`RAMUS_CLAUDE` names another program; `--print` only prints the command"))
+    Err(CommandError::user_error(format!("cannot start {program}: {problem}"))
+        .with_hint("set RAMUS_CLAUDE to use another program, or use --print to print the command"))
 }
 
 #[cfg(unix)]
@@ -292,19 +305,19 @@ fn run(mut client: Command) -> io::Error {
     }
 }
 
-/// Returns a directory by a name that holds everywhere.
-fn existing(directory: &Path) -> Result<PathBuf, CommandError> {
-    match directory.canonicalize() {
+/// Returns the absolute path of a directory.
+fn existing_directory(directory: &Path) -> Result<PathBuf, CommandError> {
+    match real_path(directory) {
         Ok(real) if real.is_dir() => Ok(real),
-        _ => Err(CommandError::user(format!("{} is not a directory", directory.display()))),
+        _ => Err(CommandError::user_error(format!("{} is not a directory", directory.display()))),
     }
 }
 
 /// Explains that Claude Code cannot be started where the session ran.
-fn directory_gone(directory: &Path) -> CommandError {
-    CommandError::user(format!("the session's directory {} does not exist", directory.display()))
-        .hinted("`--cd DIR` starts Claude Code in another directory")
-        .hinted("older versions of Claude Code only find sessions of that directory: `--fork --cd DIR` makes one there")
+fn missing_directory_error(directory: &Path) -> CommandError {
+    CommandError::user_error(format!("the session's directory {} does not exist", directory.display()))
+        .with_hint("use --cd DIR to start Claude Code in another directory")
+        .with_hint("older versions of Claude Code only find sessions of that directory; use --fork --cd DIR to make one there")
 }
 
 impl From<ResumeError> for CommandError {
@@ -314,9 +327,9 @@ impl From<ResumeError> for CommandError {
             ResumeError::Outside(ref file) => {
                 let file = file.display();
                 let hint = format!(
-                    "`ramus pack {file} -o FILE` and `ramus unpack FILE` put a copy into a Claude directory"
+                    "use `ramus pack {file} -o FILE` and `ramus unpack FILE` to copy it into a Claude directory"
                 );
-                Self::user(error).hinted(hint)
+                Self::user_error(error).with_hint(hint)
             }
         }
     }

@@ -5,65 +5,70 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use ramus_app::Workspace;
-use ramus_store::place::Place;
-use ramus_tui::Options;
+use ramus_app::{ResumeDecision, Workspace};
+use ramus_store::claude_dir::ClaudeDirs;
+use ramus_tui::ScreenOptions;
 
 use crate::args::Global;
-use crate::commands::export::export_conversation;
+use crate::config::TimeStyle;
 use crate::demo;
-use crate::env::{self, Clock};
+use crate::env::{self, LocalClock};
 use crate::error::CommandError;
 use crate::memory;
 use crate::prices;
 use crate::ui::{self, Ui};
 
 pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
-    memory::give_back_at_once();
-    let (clock, message_clock) = (Clock::new(), Clock::new());
+    memory::restart_with_eager_release();
+    let (clock, message_clock) = (LocalClock::new(), LocalClock::new());
+    let is_relative = global.settings.times.value == TimeStyle::Relative;
     let home = std::env::home_dir().unwrap_or_default();
-    let roots = env::candidates(global).into_iter().map(absolute).collect();
-    let place = Place::at(roots, env::index(global));
-    let workspace = Workspace::for_serving(place, global.active.rule(), env::state())
+    let roots = env::claude_dir_candidates(global).into_iter().map(absolute_path).collect();
+    let place = ClaudeDirs::at(roots, env::session_cache(global));
+    let workspace = Workspace::for_serving(place, global.active.resume_rule(), env::state_dir())
         .with_archive(env::archive(global, &()))
-        .with_prices(prices::load(None)?)
-        .with_client(env::client());
-    let options = Options {
+        .with_prices(prices::load_prices(global, None)?)
+        .with_client(env::client_program(global))
+        .with_current_dir(env::current_dir(global));
+    let options = ScreenOptions {
         workspace: Arc::new(workspace),
-        usual_roots: env::candidates(&Global { claude_dir: None, ..global.clone() }),
+        usual_roots: env::claude_dir_candidates(&Global { claude_dir: None, ..global.clone() }),
         all: global.all,
         color: ui.has_color(),
-        symbols: ui.symbols(),
+        symbols: ui.symbol_set(),
         home: home.to_string_lossy().into_owned(),
-        clock: ramus_tui::Clock {
-            short: Arc::new(move |time| clock.short(time)),
-            message: Arc::new(move |time| message_clock.message(time)),
+        clock: ramus_tui::ScreenClock {
+            short: Arc::new(move |time| clock.short_time(time)),
+            message: Arc::new(move |time| message_clock.message_time(time)),
+            // Made anew each time, because screens stay open for hours.
+            age: Arc::new(move |time| LocalClock::for_screens(is_relative).short_time(time)),
         },
-        write_demo: demo::write,
-        export: |workspace, address, format| {
-            export_conversation(workspace, address, format)
-                .map_err(|error| format!("{:#}", error.error))
-        },
+        keys: global.settings.keys.clone(),
+        write_demo: demo::write_demo,
         resume,
     };
     Ok(ramus_tui::run(options)?)
 }
 
-/// Returns a directory by a name that holds wherever a command is typed that names it.
-fn absolute(dir: PathBuf) -> PathBuf {
+/// Returns the absolute path of a directory, for commands that the user may run elsewhere.
+fn absolute_path(dir: PathBuf) -> PathBuf {
     std::path::absolute(&dir).unwrap_or(dir)
 }
 
-/// Runs `ramus resume` as a program of its own, which asks on the plain terminal and becomes Claude Code.
-fn resume(root: Option<&Path>, address: &str) -> io::Result<()> {
+/// Runs `ramus resume` as a separate process, which becomes Claude Code.
+fn resume(root: Option<&Path>, address: &str, decision: Option<ResumeDecision>) -> io::Result<()> {
     let mut ramus = Command::new(std::env::current_exe()?);
     memory::leave_out_setting(&mut ramus);
     if let Some(root) = root {
         ramus.arg("--claude-dir").arg(root);
     }
-    let status = ramus.args(["resume", address]).status()?;
+    let decision = decision.map(|decision| match decision {
+        ResumeDecision::Goto => "--goto",
+        ResumeDecision::Fork => "--fork",
+    });
+    let status = ramus.args(["resume", address]).args(decision).status()?;
     if !status.success() {
-        // What went wrong stands on the plain terminal, which is about to be covered.
+        // The error is on the plain terminal, which the screens are about to cover.
         ui::wait_for_enter("Press Enter to return to ramus");
     }
     Ok(())

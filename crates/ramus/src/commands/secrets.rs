@@ -1,176 +1,47 @@
 //! `ramus check --secrets`: where secrets are, without showing them.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-use ramus_app::survey::Survey;
+use ramus_app::secrets::MAX_PLACES;
 use ramus_app::{Scope, Workspace};
-use ramus_core::redact::{Encoding, Found, mask, redact_text};
-use ramus_core::title::session_title;
-use ramus_render::json::{Answer, SecretPlace, Secrets, SessionSecrets};
-use ramus_render::text::count;
+use ramus_render::json::{Answer, Secrets};
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
-use ramus_store::export::each;
-use ramus_store::scan::spills;
-use ramus_store::secrets::find_secrets;
 
 use crate::error::CommandError;
 use crate::table::number;
 use crate::ui::Ui;
 
-/// How many places are listed in all; more are only counted, so that memory stays bounded.
-const MOST: usize = 10_000;
 /// How many places of one session are printed.
-const PRINTED: usize = 20;
-/// How many files are looked at before their places are put together.
-const BATCH: usize = 64;
-
-/// A file to look at.
-struct Candidate {
-    path: PathBuf,
-    relative: String,
-    encoding: Encoding,
-    /// Its session, as a place in the list of sessions.
-    session: usize,
-}
-
-/// What was found in one file.
-struct FileSecrets {
-    session: usize,
-    by_rule: Found,
-    places: Vec<SecretPlace>,
-}
+const MAX_PRINTED: usize = 20;
 
 pub(crate) fn list_secrets(
     ui: &mut Ui,
     workspace: &Workspace,
-    survey: &Survey,
     scope: &Scope,
     strict: bool,
 ) -> Result<(), CommandError> {
-    let (mut sessions, candidates) = candidates(workspace, survey, scope);
-    let mut secrets = Secrets { files: candidates.len(), ..Secrets::default() };
-    let mut listed = 0;
-    for batch in candidates.chunks(BATCH) {
-        for found in each(batch, &scan) {
-            let found = found?;
-            let session = &mut sessions[found.session];
-            for (rule, times) in &found.by_rule {
-                *secrets.by_rule.entry(rule).or_default() += times;
-                session.count += times;
-                secrets.count += times;
-            }
-            let room = MOST.saturating_sub(listed);
-            listed += found.places.len().min(room);
-            session.places.extend(found.places.into_iter().take(room));
-        }
-    }
-    sessions.retain(|session| session.count > 0);
-    let listed: u64 =
-        sessions.iter().flat_map(|session| &session.places).map(|place| place.times).sum();
-    secrets.unlisted = secrets.count - listed;
-    secrets.sessions = sessions;
+    let secrets = workspace.find_secrets(scope)?;
     let is_clean = secrets.count == 0;
     if ui.json {
-        ui.json(&Answer::new("ramus.check.secrets/1", secrets))?;
+        ui.print_json(&Answer::new("ramus.check.secrets/1", secrets))?;
     } else {
-        ui.page();
-        for line in lines(&secrets) {
-            ui.line(&line)?;
+        ui.start_pager();
+        for line in secrets_lines(&secrets) {
+            ui.print_line(&line)?;
         }
     }
-    if strict && !is_clean { Err(CommandError::nothing("there are secrets")) } else { Ok(()) }
+    if strict && !is_clean { Err(CommandError::nothing_found("there are secrets")) } else { Ok(()) }
 }
 
-/// Lists the files of a scope with the sessions they belong to.
-fn candidates(
-    workspace: &Workspace,
-    survey: &Survey,
-    scope: &Scope,
-) -> (Vec<SessionSecrets>, Vec<Candidate>) {
-    let mut sessions: Vec<SessionSecrets> = Vec::new();
-    let mut candidates = Vec::new();
-    for project in &survey.projects {
-        let mut by_id: BTreeMap<String, usize> = BTreeMap::new();
-        let mut session_index = |id: &str, title: Option<&str>| {
-            *by_id.entry(id.to_owned()).or_insert_with(|| {
-                let title =
-                    title.map(|title| redact_text(title, &mut Found::default()).into_owned());
-                sessions.push(SessionSecrets {
-                    session: id.to_owned(),
-                    title,
-                    count: 0,
-                    places: Vec::new(),
-                });
-                sessions.len() - 1
-            })
-        };
-        let files = project.sessions.iter().chain(&project.agents).chain(&project.journals);
-        for file in files.filter(|file| scope.has(file)) {
-            let title = session_title(&file.digest, &project.summaries);
-            let session = match file.parent_session() {
-                Some(parent) => session_index(parent, None),
-                None => session_index(&file.file.id, title),
-            };
-            candidates.push(Candidate {
-                path: file.file.path.clone(),
-                relative: file.file.relative.clone(),
-                encoding: Encoding::JsonLine,
-                session,
-            });
-        }
-        let only = match scope {
-            Scope::Session(found) => Some(found.file.id.as_str()),
-            Scope::All | Scope::Project(_) => None,
-        };
-        let projects = workspace.projects();
-        let listed = projects.iter().filter(|listed| listed.dir == project.dir);
-        for spilled in listed.flat_map(|listed| spills(listed, only)) {
-            let ramus_store::place::FileRole::Journal { session } = &spilled.role else { continue };
-            candidates.push(Candidate {
-                session: session_index(session, None),
-                path: spilled.path,
-                relative: spilled.relative,
-                encoding: Encoding::Text,
-            });
-        }
-    }
-    (sessions, candidates)
-}
-
-fn scan(candidate: &Candidate) -> Result<FileSecrets, CommandError> {
-    let mut found =
-        FileSecrets { session: candidate.session, by_rule: Found::new(), places: Vec::new() };
-    let file = redact_text(&candidate.relative, &mut Found::default()).into_owned();
-    find_secrets(&candidate.path, candidate.encoding, |line, finding, secret| {
-        *found.by_rule.entry(finding.rule).or_default() += 1;
-        let masked = mask(finding, secret);
-        let rule = finding.rule;
-        let same = found
-            .places
-            .iter_mut()
-            .rev()
-            .take_while(|place| place.line == line)
-            .find(|place| place.rule == rule && place.masked == masked);
-        if let Some(same) = same {
-            same.times += 1;
-        } else if found.places.len() < MOST {
-            found.places.push(SecretPlace { file: file.clone(), line, rule, masked, times: 1 });
-        }
-    })?;
-    Ok(found)
-}
-
-fn lines(secrets: &Secrets) -> Vec<Line> {
-    let files = count(secrets.files, "file");
+fn secrets_lines(secrets: &Secrets) -> Vec<Line> {
+    let files = count_noun(secrets.files, "file");
     if secrets.count == 0 {
-        return vec![Line::new(&format!("No secret found in {files}."), Label::Active)];
+        return vec![Line::new(&format!("No secrets found in {files}."), Label::Active)];
     }
     let mut lines = vec![Line::new(&number(secrets.count), Label::Strong).with(
         &format!(
             " secret{} in {} of {files}",
-            plural(secrets.count),
-            count(secrets.sessions.len(), "session")
+            plural_s(secrets.count),
+            count_noun(secrets.sessions.len(), "session")
         ),
         Label::Plain,
     )];
@@ -185,7 +56,7 @@ fn lines(secrets: &Secrets) -> Vec<Line> {
                 .with(&format!("  {}  ", number(session.count)), Label::Warning)
                 .with(title, Label::Plain),
         );
-        for place in session.places.iter().take(PRINTED) {
+        for place in session.places.iter().take(MAX_PRINTED) {
             let times = if place.times > 1 {
                 format!("  ×{}", number(place.times))
             } else {
@@ -199,12 +70,12 @@ fn lines(secrets: &Secrets) -> Vec<Line> {
                     .with(&format!("{}{times}", place.masked), Label::Dim),
             );
         }
-        let shown: u64 = session.places.iter().take(PRINTED).map(|place| place.times).sum();
+        let shown: u64 = session.places.iter().take(MAX_PRINTED).map(|place| place.times).sum();
         if session.count > shown {
             let more = format!(
-                "  and {} more; `--json` lists up to {}",
+                "  and {} more. Use --json to list up to {}",
                 number(session.count - shown),
-                number(MOST as u64)
+                number(MAX_PLACES as u64)
             );
             lines.push(Line::new(&more, Label::Dim));
         }
@@ -212,6 +83,6 @@ fn lines(secrets: &Secrets) -> Vec<Line> {
     lines
 }
 
-fn plural(count: u64) -> &'static str {
+fn plural_s(count: u64) -> &'static str {
     if count == 1 { "" } else { "s" }
 }

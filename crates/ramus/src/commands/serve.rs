@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use ramus_app::Workspace;
 use ramus_render::{Label, Line};
-use ramus_web::{Listen, Listening, serve as listen};
+use ramus_web::{ListenAddress, ListenOptions, serve_history};
 
 use crate::args::Global;
 use crate::env;
@@ -13,41 +13,49 @@ use crate::memory;
 use crate::prices;
 use crate::ui::Ui;
 
-/// Open the histories in the browser
+/// Browse histories in a web browser
 ///
-/// A page on this machine: projects, sessions, transcripts with their trees, search, comparison. It
-/// listens on the loopback address only. The address it prints lets one browser in; after that it prints
-/// the address for the next one. Nothing leaves the machine. Ctrl-C ends it.
+/// Starts a web app on this machine: projects, sessions, transcripts, trees, search, comparison. It
+/// listens on the loopback address only, and nothing leaves the machine. Press Ctrl-C to stop.
+///
+/// The printed address contains a token that lets in one browser. When it has been used, ramus prints a
+/// new address for the next browser.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus serve --open\n  ramus serve --port 9000\n  ramus serve --listen 192.0.2.7    be careful: whoever has the address can read everything"
-)]
+#[command(after_help = "\
+Examples:
+  ramus serve --open
+  ramus serve --port 9000
+  ramus serve --listen 192.0.2.7    careful: anyone with the address can read everything")]
 pub(crate) struct ServeArgs {
     /// Open the browser
     #[arg(long)]
     open: bool,
-    /// The port; the next free one if it is taken
+    /// Port to listen on. If it is in use, the next free one is used
     #[arg(long, default_value_t = 7468)]
     port: u16,
-    /// Listen on another address than this machine's own
+    /// Listen on this address instead of loopback, so that other machines can connect
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", hide_default_value = true)]
     listen: IpAddr,
-    /// Let pages that are open go on after a restart: keep their token in a file that only you can read
+    /// Keep open tabs working after a restart: store the token in a file that only you can read
     #[arg(long)]
     keep_token: bool,
-    /// Answer to this name, too, such as that of this machine in its network
+    /// Also accept this host name, for example this machine's name in the network
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
 }
 
 pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<(), CommandError> {
-    memory::give_back_at_once();
-    let prices = prices::load(None)?;
-    let workspace = Workspace::for_serving(env::place(global)?, global.active.rule(), env::state())
-        .with_archive(env::archive(global, &*ui.progress_sink()))
-        .with_prices(prices)
-        .with_client(env::client());
-    let wanted = Listen {
+    memory::restart_with_eager_release();
+    let prices = prices::load_prices(global, None)?;
+    let workspace = Workspace::for_serving(
+        env::open_claude_dirs(global)?,
+        global.active.resume_rule(),
+        env::state_dir(),
+    )
+    .with_archive(env::archive(global, &*ui.progress_sink()))
+    .with_prices(prices)
+    .with_client(env::client_program(global));
+    let wanted = ListenOptions {
         address: args.listen,
         port: args.port,
         names: args.host.clone(),
@@ -55,33 +63,32 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
         keep_token: args.keep_token,
     };
     if args.listen.is_unspecified() && args.host.is_empty() {
-        return Err(CommandError::user(
-            "whoever asks must name this machine, and it is not known how",
-        )
-        .hinted("`--host NAME` gives the name or address that others open in their browser"));
+        return Err(CommandError::user_error("the host name of this machine is unknown")
+            .with_hint("use --host NAME with the name or address that others open"));
     }
     if !args.listen.is_loopback() {
-        ui.say(&Line::new("Careful: ", Label::Warning).with(
-            "others on the network can reach this; whoever has the whole address can read everything.",
+        ui.print_message(&Line::new("Careful: ", Label::Warning).with(
+            "the server is reachable from the network. Anyone with the full address can read everything.",
             Label::Plain,
         ));
     }
-    let log = ui.log();
-    let served = listen(workspace, &wanted, log, |listening: &Listening| {
-        let _ = writeln!(ui.out(), "{}", listening.url);
-        let _ = ui.out().flush();
-        ui.say(&Line::new("Open that address in a browser; Ctrl-C ends the server.", Label::Dim));
-        if args.open && !listening.page.as_deref().is_some_and(open) {
-            ui.say(&Line::plain(
-                "There is no browser to be found here; open the address yourself.",
-            ));
+    let log = ui.log_writer();
+    let served = serve_history(workspace, &wanted, log, |listening: &ListenAddress| {
+        let _ = writeln!(ui.output_writer(), "{}", listening.url);
+        let _ = ui.output_writer().flush();
+        ui.print_message(&Line::new(
+            "Open this address in a browser. Press Ctrl-C to stop.",
+            Label::Dim,
+        ));
+        if args.open && !listening.page.as_deref().is_some_and(open_browser) {
+            ui.print_message(&Line::plain("No browser found. Open the address yourself."));
         }
     });
     served.map_err(CommandError::from)
 }
 
 /// Opens a file in the browser; `false`: there is none.
-fn open(page: &Path) -> bool {
+fn open_browser(page: &Path) -> bool {
     let programs: &[&[&str]] = if cfg!(target_os = "macos") {
         &[&["open"]]
     } else if cfg!(windows) {

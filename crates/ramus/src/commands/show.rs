@@ -5,137 +5,167 @@ use std::path::{Path as FilePath, PathBuf};
 
 use ramus_app::conversation::each_turn_with;
 use ramus_app::{NodeSelector, OpenConversation};
-use ramus_core::digest::resume_of;
+use ramus_core::digest::digest_resume_point;
 use ramus_core::price::PriceList;
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 use ramus_render::json::{self, Answer};
-use ramus_render::text::{TextConfig, Transcript, count};
+use ramus_render::text::{TextConfig, TranscriptWriter, count_noun};
 use ramus_render::{Label, Line};
-use ramus_store::Bodies;
-use ramus_store::place::HistoryFile;
-use ramus_store::trace::Part;
+use ramus_store::RecordReader;
+use ramus_store::claude_dir::HistoryFile;
+use ramus_store::trace::LinkedPathPart;
 use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use crate::args::Global;
-use crate::commands::archive::tell_archived;
-use crate::commands::conversations::explanation;
-use crate::env::{self, Clock};
+use crate::commands::archive::print_archived_note;
+use crate::commands::conversations::wrapped_explanation;
+use crate::completion;
+use crate::env::{self, LocalClock};
 use crate::error::CommandError;
 use crate::prices;
+use crate::scope;
 use crate::ui::Ui;
 
-use usage::Counted;
+use usage::TranscriptUsage;
 
-mod long;
+mod long_turns;
 mod usage;
 
-/// Read a conversation
+/// Show the transcript of a conversation
 ///
-/// Shows the path from the beginning to the address: through compactions, and through the sessions
-/// that it continues. At each fork it tells of the other ways and how to read them.
+/// Shows all messages from the beginning up to the address, through compactions and earlier sessions
+/// that it continues. A note at each fork point lists the other branches and how to read them.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus show latest\n  ramus show 3f9a@2 --tools\n  ramus show 3f9a --usage           tokens, context and cost of each reply\n  ramus show 3f9a:81b2c3d4 --thinking --full\n  ramus show agent-a1b2c3d"
-)]
+#[command(after_help = "\
+Examples:
+  ramus show latest
+  ramus show 7ea9@2 --tools
+  ramus show 7ea9 --usage              tokens, context and cost of each reply
+  ramus show 7ea9:bd21 --thinking --full
+  ramus show agent-a4187ea9")]
 pub(crate) struct ShowArgs {
-    /// A session, a node or a conversation of it, or an agent
-    #[arg(default_value = "latest")]
-    address: String,
-    /// Show what the model thought, where it is kept
+    /// Sessions, messages, conversations or agents; `-` reads them from standard input
+    #[arg(value_name = "ADDRESS", default_value = "latest", add = completion::sessions())]
+    addresses: Vec<String>,
+    /// Show thinking, if it was recorded
     #[arg(long)]
     thinking: bool,
-    /// Open the tool calls: input, output, diffs
+    /// Show tool calls with input, output and diffs
     #[arg(long)]
     tools: bool,
-    /// Below each reply its tokens, the size of its context and its cost; at the end their sums
+    /// Show tokens, context size and cost of each reply, and totals at the end
     #[arg(long)]
     usage: bool,
-    /// A file with prices of models, see `ramus usage --help`
+    /// A file with model prices; see `ramus usage --help`
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
-    /// Leave nothing out: long texts, all tool input, thinking, the text of skills and commands
+    /// Show everything: long texts, all tool input, thinking, the text of skills and commands
     #[arg(long)]
     full: bool,
-    /// Print the lines of the path as they stand in the file
+    /// Print the JSONL lines of the path unchanged
     #[arg(long, conflicts_with_all = ["thinking", "tools", "usage", "full", "json"])]
     raw: bool,
-    /// Print the messages that Claude Code would send if it resumed there
+    /// Print the messages that Claude Code would send on resume
     ///
-    /// As the version does that wrote the session, and without what it adds by itself at that
-    /// moment: the date, CLAUDE.md, lists of tools.
+    /// Follows the Claude Code version that wrote the session. What Claude Code adds at that moment is
+    /// not included: the date, CLAUDE.md, the list of tools.
     #[arg(long, conflicts_with_all = ["thinking", "tools", "usage", "full", "raw"])]
     as_client: bool,
-    /// Tell of the other ways at each fork; the default
+    /// Show notes about other branches (default)
     #[arg(long, overrides_with = "no_branch_notes")]
     branch_notes: bool,
-    /// Do not
+    /// Hide notes about other branches
     #[arg(long)]
     no_branch_notes: bool,
 }
 
 pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), CommandError> {
-    let source = env::read_source(ui, global, &args.address)?;
-    let workspace = &source.workspace;
-    let address = workspace.address(source.one()?)?;
-    tell_archived(ui, workspace, &address.file);
-    if args.as_client {
-        let history = workspace.read(&address.file.file)?;
-        return as_client::show(ui, &address.file, &history, &address.node);
-    }
-    let named = address.node != NodeSelector::Resume;
-    let open = workspace.open(address)?;
-    let explained = open.history().filter(|_| global.explain).map(|history| resume_of(history));
-    let (id, parts) = (&open.file.file.id, &open.parts);
-    let short_ids = workspace.short_ids();
-    if args.raw {
-        return raw(ui, parts);
-    }
-    // A broken file of prices keeps nobody from reading.
-    let prices = match args.usage || ui.json {
-        true => prices::load(args.prices.as_deref())?.list,
-        false => PriceList::default(),
-    };
-    let mut counted = Counted::new(prices);
-    if ui.json {
-        let (files, rule) = (open.file.files_beside(), workspace.rule());
-        let counting = Counting { counted: RefCell::new(counted), files, parts, rule };
-        return ui.json(&Answer::new("ramus.show/1", to_json(&open, &counting, args.full)));
-    }
-    ui.page();
-    if let Some(resume) = explained {
-        for line in explanation(id, resume.as_ref(), ui.width) {
-            ui.line(&line)?;
+    let addresses = env::expand_addresses(&args.addresses)?;
+    for address in &addresses {
+        if addresses.len() > 1 && !ui.json && !args.raw && !args.as_client {
+            ui.start_pager();
+            ui.print_line(&Line::new(&format!("── {address} ──"), Label::Heading))?;
         }
-        ui.line(&Line::default())?;
-    }
-    let mut turns = 0;
-    for part in parts {
-        turns += read(ui, args, part, short_ids.short(&part.file.id), &mut counted)?;
-    }
-    if args.usage {
-        counted.take_agents(open.file.files_beside(), parts, workspace.rule())?;
-        for line in counted.lines(ui.width) {
-            ui.line(&line)?;
-        }
-    }
-    for line in other_conversations(parts, short_ids.short(id), named) {
-        ui.line(&line)?;
-    }
-    if turns == 0 {
-        ui.say(&Line::plain("Nobody says anything on this path; `--raw` prints its records."));
+        show_address(ui, global, args, address)?;
     }
     Ok(())
 }
 
-/// Tells of the conversations of a session that share nothing with the one that was shown.
+fn show_address(
+    ui: &mut Ui,
+    global: &Global,
+    args: &ShowArgs,
+    address: &str,
+) -> Result<(), CommandError> {
+    let source = env::read_source(ui, global, address)?;
+    let workspace = &source.workspace;
+    scope::print_scope_note(ui, workspace, Some(address));
+    let typed = address;
+    let address = workspace.resolve_address(source.single_address()?)?;
+    let scope = scope::address_scope(workspace, &address, typed);
+    print_archived_note(ui, workspace, &address.file);
+    if args.as_client {
+        let history = workspace.read_history(&address.file.file)?;
+        return as_client::show_as_client(ui, &address.file, &history, &address.node);
+    }
+    let named = address.node != NodeSelector::Resume;
+    let open = workspace.open_conversation(address)?;
+    let explained =
+        open.own_history().filter(|_| global.explain).map(|history| digest_resume_point(history));
+    let (id, parts) = (&open.file.file.id, &open.parts);
+    let short_ids = workspace.short_ids();
+    if args.raw {
+        return print_raw(ui, parts);
+    }
+    // An invalid price file must not prevent reading.
+    let prices = match args.usage || ui.json {
+        true => prices::load_prices(global, args.prices.as_deref())?.list,
+        false => PriceList::default(),
+    };
+    let mut counted = TranscriptUsage::new(prices);
+    if ui.json {
+        let (files, rule) = (open.file.files_beside(), workspace.resume_rule());
+        let counting = Counting { counted: RefCell::new(counted), files, parts, rule };
+        let answer = Answer::new("ramus.show/1", to_json(&open, &counting, args.full));
+        return ui.print_json(&answer.with_scope(scope));
+    }
+    ui.start_pager();
+    if let Some(resume) = explained {
+        for line in wrapped_explanation(id, resume.as_ref(), ui.width) {
+            ui.print_line(&line)?;
+        }
+        ui.print_line(&Line::default())?;
+    }
+    let mut turns = 0;
+    for part in parts {
+        turns += print_part(ui, args, part, short_ids.shorten_id(&part.file.id), &mut counted)?;
+    }
+    if args.usage {
+        counted.count_agents(open.file.files_beside(), parts, workspace.resume_rule())?;
+        for line in counted.usage_lines(ui.width) {
+            ui.print_line(&line)?;
+        }
+    }
+    for line in other_conversations(parts, short_ids.shorten_id(id), named) {
+        ui.print_line(&line)?;
+    }
+    if turns == 0 {
+        ui.print_message(&Line::plain(
+            "This branch has no messages. Use --raw to print its records.",
+        ));
+    }
+    Ok(())
+}
+
+/// Lists conversations of the session that share nothing with the one shown.
 ///
-/// Forks on the path tell of the rest.
-fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
+/// Fork points on the path list the others.
+fn other_conversations(parts: &[LinkedPathPart], id: &str, named: bool) -> Vec<Line> {
     let Some(part) = parts.last().filter(|_| !named) else { return Vec::new() };
     let history = &part.history;
-    let root = |end| history.folds.ancestors(end).last();
-    let shown = part.path.folds.first().copied();
+    let root = |end| history.message_tree.ancestors(end).last();
+    let shown = part.path.messages.first().copied();
     let others: Vec<_> = history
         .branches
         .conversations
@@ -148,36 +178,33 @@ fn other_conversations(parts: &[Part], id: &str, named: bool) -> Vec<Line> {
     let mut lines = vec![
         Line::default(),
         Line::new(
-            &format!(
-                "This session holds {} beside this one:",
-                count(others.len(), "other conversation")
-            ),
+            &format!("This session has {}:", count_noun(others.len(), "other conversation")),
             Label::Branch,
         ),
     ];
-    lines.extend(others.iter().take(MOST_OTHERS).map(|other| {
+    lines.extend(others.iter().take(MAX_OTHERS).map(|other| {
         let resumes = if other.resumes { "  ← Claude Code resumes this one" } else { "" };
-        let messages = count(other.messages as usize, "message");
-        Line::new(&format!("  ramus show {id}@{}  {messages}{resumes}", other.n), Label::Dim)
+        let messages = count_noun(other.messages as usize, "message");
+        Line::new(&format!("  ramus show {id}@{}  {messages}{resumes}", other.number), Label::Dim)
     }));
-    if others.len() > MOST_OTHERS {
+    if others.len() > MAX_OTHERS {
         lines.push(Line::new(&format!("  ramus conversations {id}  lists all"), Label::Dim));
     }
     lines
 }
 
 /// How many other conversations are named one by one.
-const MOST_OTHERS: usize = 5;
+const MAX_OTHERS: usize = 5;
 
 /// Prints a part of the path and returns how many turns it had.
-fn read(
+fn print_part(
     ui: &mut Ui,
     args: &ShowArgs,
-    part: &Part,
+    part: &LinkedPathPart,
     id: &str,
-    counted: &mut Counted,
+    counted: &mut TranscriptUsage,
 ) -> Result<usize, CommandError> {
-    let clock = Clock::new();
+    let clock = LocalClock::new();
     let agent = if part.file.role.is_agent() { "agent-" } else { "" };
     let command = format!("ramus show {agent}{id}");
     let facts = part.history.session.facts();
@@ -189,26 +216,26 @@ fn read(
         full: args.full,
         branch_notes: args.branch_notes || !args.no_branch_notes,
         usage: prices.as_ref(),
-        highlight: ui.highlight(),
+        highlight: ui.highlight_mode(),
         show: &command,
         cwd: facts.cwd.as_deref().unwrap_or_default(),
-        time: &|time| clock.message(time),
+        time: &|time| clock.message_time(time),
     };
-    let mut transcript = Transcript::new(&config);
+    let mut transcript = TranscriptWriter::new(&config);
     let mut lines = Vec::new();
     let mut turns = 0;
     each_turn_with(part, args.full, |mut turn| -> Result<(), CommandError> {
         turns += 1;
-        counted.take(&mut turn);
+        counted.count_turn(&mut turn);
         if config.tools {
             turn.read_spilled(&mut |path| {
-                ramus_store::spilled(&part.file.path, FilePath::new(path))
+                ramus_store::read_spilled_output(&part.file.path, FilePath::new(path))
             });
         }
-        for piece in long::pieces(turn) {
-            transcript.turn(&piece, &mut lines);
+        for piece in long_turns::split_turn(turn) {
+            transcript.write_turn(&piece, &mut lines);
             for line in lines.drain(..) {
-                ui.line(&line)?;
+                ui.print_line(&line)?;
             }
         }
         Ok(())
@@ -216,13 +243,13 @@ fn read(
     Ok(turns)
 }
 
-fn raw(ui: &mut Ui, parts: &[Part]) -> Result<(), CommandError> {
+fn print_raw(ui: &mut Ui, parts: &[LinkedPathPart]) -> Result<(), CommandError> {
     for part in parts {
-        let mut bodies = Bodies::open(&part.file.path)?;
+        let mut bodies = RecordReader::open(&part.file.path)?;
         for node in &part.path.nodes {
-            let bytes = bodies.bytes(part.history.session.record(*node).span)?;
-            ui.out().write_all(&bytes)?;
-            ui.out().write_all(b"\n")?;
+            let bytes = bodies.read_record(part.history.session.record(*node).span)?;
+            ui.output_writer().write_all(&bytes)?;
+            ui.output_writer().write_all(b"\n")?;
         }
     }
     Ok(())
@@ -233,18 +260,12 @@ fn to_json<'a>(
     open: &OpenConversation,
     counting: &'a Counting<'a>,
     injected: bool,
-) -> json::Show<JsonTurns<'a>, JsonUsage<'a>> {
-    let mut nodes = Vec::new();
-    for part in counting.parts {
-        let session = &part.history.session;
-        let names = part.path.nodes.iter().filter_map(|id| session.record(*id).name);
-        nodes.extend(names.map(|name| session.spell(name)));
-    }
+) -> json::Show<JsonNodes<'a>, JsonTurns<'a>, JsonUsage<'a>> {
     json::Show {
         session: open.file.file.id.clone(),
         leaf: open.leaf_uuid(),
-        status: open.status.word(),
-        nodes,
+        status: open.status.as_str(),
+        nodes: JsonNodes(counting.parts),
         turns: JsonTurns { counting, injected },
         usage: JsonUsage(counting),
     }
@@ -252,10 +273,24 @@ fn to_json<'a>(
 
 /// A path whose messages are counted while its turns are written.
 struct Counting<'a> {
-    counted: RefCell<Counted>,
+    counted: RefCell<TranscriptUsage>,
     files: &'a [HistoryFile],
-    parts: &'a [Part],
-    rule: Rule,
+    parts: &'a [LinkedPathPart],
+    rule: ResumeRule,
+}
+
+/// The uuids of a path, made while they are written: there may be a million.
+struct JsonNodes<'a>(&'a [LinkedPathPart]);
+
+impl Serialize for JsonNodes<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let uuids = self.0.iter().flat_map(|part| {
+            let session = &part.history.session;
+            let names = part.path.nodes.iter().filter_map(|id| session.record(*id).uuid);
+            names.map(|name| session.uuid_text(name))
+        });
+        serializer.collect_seq(uuids)
+    }
 }
 
 /// What the turns used that were written before.
@@ -266,7 +301,7 @@ impl Serialize for JsonUsage<'_> {
         let Counting { counted, files, parts, rule } = self.0;
         let mut counted = counted.borrow_mut();
         counted
-            .take_agents(files, parts, *rule)
+            .count_agents(files, parts, *rule)
             .map_err(|error| S::Error::custom(format!("{:#}", error.error)))?;
         counted.to_json().serialize(serializer)
     }
@@ -287,12 +322,13 @@ impl Serialize for JsonTurns<'_> {
             let read =
                 each_turn_with(part, self.injected, |mut turn| -> Result<(), CommandError> {
                     let mut counted = self.counting.counted.borrow_mut();
-                    counted.take(&mut turn);
-                    let usage = json::reply_usage(&turn, &counted.prices);
-                    let turn = json::Turn { usage, ..json::turn(&part.history.session, &turn) };
+                    counted.count_turn(&mut turn);
+                    let usage = json::from_reply(&turn, &counted.prices);
+                    let turn =
+                        json::Turn { usage, ..json::from_turn(&part.history.session, &turn) };
                     list.serialize_element(&turn).map_err(|error| {
                         unwritten = Some(error);
-                        CommandError::nothing("")
+                        CommandError::nothing_found("")
                     })
                 });
             if let Some(error) = unwritten {

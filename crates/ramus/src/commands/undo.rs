@@ -1,42 +1,53 @@
-use ramus_app::{ChangeError, ChangeRequest, NewSessionAt, Site, Workspace};
+use ramus_app::{ChangeError, ChangeRequest, NewSessionAt, OpenedSession, Workspace};
 use ramus_core::history::History;
-use ramus_core::resume::Rule;
+use ramus_core::resume::ResumeRule;
 use ramus_core::session::Session;
 use ramus_render::change::recovery_lines;
-use ramus_store::apply::{Recovered, Unfinished, recover};
+use ramus_store::apply::{RecoveredJournal, UnfinishedOperation, recover_operations};
 use ramus_store::journal::Journal;
 
 use crate::args::Global;
+use crate::completion;
+use crate::confirm::{WriteArgs, confirm_and_apply};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, perform};
 use crate::ui::Ui;
 
-/// Take back what ramus did last
+/// Undo the last operation
 ///
-/// Every byte, mode and date is as it was before. That works while nothing came after the
-/// operation; otherwise `--fork` makes a new session of the state before it.
+/// Restores every byte, mode and date of the files that the operation changed. If the session has
+/// continued since then, use `--fork` to make a new session from the state before the operation.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  ramus undo\n  ramus undo 7\n  ramus undo 7 --fork")]
+#[command(after_help = "\
+Examples:
+  ramus undo
+  ramus undo 1
+  ramus undo 1 --fork")]
 pub(crate) struct UndoArgs {
-    /// The number of the operation, as `ramus log` shows it [default: the last one]
+    /// The operation number from `ramus log` [default: the last operation]
     op: Option<u64>,
-    /// Make a new session of the state before the operation
+    /// Make a new session from the state before the operation
     #[arg(long, requires = "op")]
     fork: bool,
     #[command(flatten)]
     write: WriteArgs,
 }
 
-/// Bring back an earlier version of a session
+/// Restore an earlier version of a session
 ///
-/// Before each operation ramus keeps a copy. What is there now is kept as well. A session in the
-/// trash comes back with all its files.
+/// ramus backs up a session before each operation that changes it. This command brings back one of
+/// these versions, and backs up the current one first. A session in the trash is restored with all its
+/// files.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  ramus restore 3f9a\n  ramus restore 3f9a --at 7")]
+#[command(after_help = "\
+Examples:
+  ramus restore 7ea9
+  ramus restore 7ea9 --at 1")]
 pub(crate) struct RestoreArgs {
+    /// The session, which may be in the trash
+    #[arg(add = completion::sessions())]
     session: String,
-    /// As it was before that operation [default: the newest version that is not there now]
+    /// Restore the version from before operation OP of `ramus log` [default: the newest version that differs from the current one]
     #[arg(long, value_name = "OP")]
     at: Option<u64>,
     #[command(flatten)]
@@ -44,14 +55,14 @@ pub(crate) struct RestoreArgs {
 }
 
 pub(crate) fn undo(ui: &mut Ui, global: &Global, args: &UndoArgs) -> Result<(), CommandError> {
-    let workspace = env::workspace(ui, global)?;
-    let journal = journal(ui)?;
+    let workspace = env::workspace_to_fill(ui, global);
+    let journal = read_journal(ui)?;
     if let (true, Some(op)) = (args.fork, args.op) {
         return fork_before(ui, &workspace, &journal, op, &args.write);
     }
     let request = ChangeRequest::Undo { journal: &journal, op: args.op };
-    let change = workspace.plan(request, env::now())?;
-    perform(ui, "ramus.undo/1", &args.write, &change)
+    let change = workspace.plan_change(request, env::current_time())?;
+    confirm_and_apply(ui, "ramus.undo/1", &args.write, &change)
 }
 
 pub(crate) fn restore(
@@ -59,19 +70,19 @@ pub(crate) fn restore(
     global: &Global,
     args: &RestoreArgs,
 ) -> Result<(), CommandError> {
-    let workspace = env::workspace(ui, global)?;
-    let journal = journal(ui)?;
-    let session = match workspace.address(&args.session) {
+    let workspace = env::workspace_to_fill(ui, global);
+    let journal = read_journal(ui)?;
+    let session = match workspace.resolve_address(&args.session) {
         Ok(address) => address.file.file.id,
         // It may be gone; the journal knows it still.
-        Err(error) => known(&journal, &args.session).ok_or(error)?,
+        Err(error) => session_in_journal(&journal, &args.session).ok_or(error)?,
     };
     let request = ChangeRequest::Restore { journal: &journal, session: &session, at: args.at };
-    let change = workspace.plan(request, env::now())?;
-    perform(ui, "ramus.restore/1", &args.write, &change)
+    let change = workspace.plan_change(request, env::current_time())?;
+    confirm_and_apply(ui, "ramus.restore/1", &args.write, &change)
 }
 
-fn known(journal: &Journal, text: &str) -> Option<String> {
+fn session_in_journal(journal: &Journal, text: &str) -> Option<String> {
     let mut ids: Vec<&str> = journal
         .operations
         .iter()
@@ -96,27 +107,27 @@ fn fork_before(
 ) -> Result<(), CommandError> {
     let operation = journal.operation(op).ok_or_else(|| ChangeError::unknown_operation(op))?;
     let gone = || {
-        CommandError::user(format!("what was there before operation {op} is not there any more"))
-            .hinted(format!("`ramus restore {} --at {op}` brings it back", operation.session))
+        CommandError::user_error(format!("the state before operation {op} no longer exists"))
+            .with_hint(format!("run `ramus restore {} --at {op}` to restore it", operation.session))
     };
     let backup = operation.backup.as_ref().ok_or_else(gone)?;
-    let bytes = backup.bytes()?;
-    let found = workspace.address(&operation.file.to_string_lossy())?.file;
-    let site = Site::read(workspace, found)?;
+    let bytes = backup.read_bytes()?;
+    let found = workspace.resolve_address(&operation.file.to_string_lossy())?.file;
+    let opened = OpenedSession::read_session(workspace, found)?;
     let mut session = Session::default();
     session.push(&bytes);
-    session.end();
-    let leaf = History::new(session, Rule::Client).branches.resume.ok_or_else(gone)?.leaf;
+    session.finish_last_line();
+    let leaf = History::new(session, ResumeRule::Client).branches.resume.ok_or_else(gone)?.leaf;
     let to = NewSessionAt::default();
-    let request = ChangeRequest::Fork { site: &site, node: leaf, to };
-    let change = workspace.plan(request, env::now())?;
-    perform(ui, "ramus.undo/1", args, &change)
+    let request = ChangeRequest::Fork { opened: &opened, node: leaf, to };
+    let change = workspace.plan_change(request, env::current_time())?;
+    confirm_and_apply(ui, "ramus.undo/1", args, &change)
 }
 
-/// Reads the journal, and tells what became of operations that were interrupted.
-pub(crate) fn journal(ui: &Ui) -> Result<Journal, CommandError> {
-    let Recovered { journal, notes, unfinished } = recover(&env::state())?;
-    let unfinished = unfinished.iter().map(|Unfinished { op, why }| (*op, why.as_str()));
-    recovery_lines(&notes, unfinished).iter().for_each(|line| ui.say(line));
+/// Reads the journal, and reports what happened to interrupted operations.
+pub(crate) fn read_journal(ui: &Ui) -> Result<Journal, CommandError> {
+    let RecoveredJournal { journal, notes, unfinished } = recover_operations(&env::state_dir())?;
+    let unfinished = unfinished.iter().map(|UnfinishedOperation { op, why }| (*op, why.as_str()));
+    recovery_lines(&notes, unfinished).iter().for_each(|line| ui.print_message(line));
     Ok(journal)
 }

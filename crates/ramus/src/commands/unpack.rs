@@ -4,38 +4,41 @@ use std::path::{Path, PathBuf};
 use ramus_app::UnpackRequest;
 use ramus_render::json::{Answer, Unpacked, UnpackedSession};
 use ramus_render::table::bytes;
-use ramus_render::text::count;
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
 use ramus_store::pack::read::{keep_stream, read_manifest};
 use ramus_store::pack::{Manifest, OpenPack};
 
-use super::pack::packed;
+use super::pack::packed_json;
 use crate::args::Global;
+use crate::confirm::{WriteArgs, confirm_and_apply_as};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, perform_as};
 use crate::ui::Ui;
 
-/// Place the sessions of a pack in a project of this machine
+/// Add the sessions of a pack to a project on this machine
 ///
-/// Shows its plan first, and `ramus undo` takes it back. The sessions go to the project of the
-/// directory; paths of the directory that they came from are replaced in the records, but never in
-/// what was said. A session whose id exists already gets a new one. The whole pack is checked before
-/// anything is written.
+/// The sessions are added to the project of the current directory, or of `--into`. In their records,
+/// the old working directory is replaced by the new one; the text of messages is not changed. A session
+/// whose id already exists here gets a new id. The whole pack is verified before anything is written,
+/// the plan is shown first, and `ramus undo` removes the sessions again.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus unpack work.tar.zst                            into the project of this directory\n  ramus unpack work.tar.zst --into ~/src/app\n  ramus unpack work.tar.zst --map /home/ann=/home/bob   other paths, too\n  ramus unpack work.tar.zst --list                     what is inside"
-)]
+#[command(after_help = "\
+Examples:
+  ramus unpack work.tar.zst --list                      list its contents
+  ramus unpack work.tar.zst                             continue the sessions in this directory
+  ramus unpack work.tar.zst --into ~/src/app
+  ramus unpack work.tar.zst --map /home/ann=/home/bob   replace other paths too")]
 pub(crate) struct UnpackArgs {
-    /// The pack; `-` is standard input
+    /// The pack, or `-` for stdin
     file: PathBuf,
-    /// The directory to continue the sessions in [default: this directory]
+    /// The directory in which you want to continue the sessions [default: this directory]
     #[arg(long, value_name = "DIR")]
     into: Option<PathBuf>,
-    /// Replace a path of the other machine in the records; can be given several times
+    /// Also replace this path of the other machine in the records. Can be repeated
     #[arg(long, value_name = "OLD=NEW", value_parser = parse_map)]
     map: Vec<(String, String)>,
-    /// List what is inside, and write nothing
+    /// List the contents and write nothing
     #[arg(long)]
     list: bool,
     #[command(flatten)]
@@ -59,14 +62,14 @@ pub(crate) fn unpack(ui: &mut Ui, global: &Global, args: &UnpackArgs) -> Result<
     };
     let file = received.as_deref().unwrap_or(&args.file);
     if args.list {
-        return list(ui, &read_manifest(file)?);
+        return list_pack(ui, &read_manifest(file)?);
     }
     let pack = OpenPack::read(file, &std::env::temp_dir())?;
     let workspace = env::workspace_to_fill(ui, global);
     let into = args.into.as_deref().unwrap_or(Path::new("."));
     let request = UnpackRequest { into, maps: &args.map };
     let planned = workspace.plan_unpack(&pack, &request)?;
-    perform_as(ui, "ramus.unpack/1", &args.write, &planned.change, |written| Unpacked {
+    confirm_and_apply_as(ui, "ramus.unpack/1", &args.write, &planned.change, |written| Unpacked {
         written,
         directory: planned.directory.display().to_string(),
         sessions: { planned.sessions.iter() }
@@ -81,32 +84,32 @@ pub(crate) fn unpack(ui: &mut Ui, global: &Global, args: &UnpackArgs) -> Result<
     })
 }
 
-/// Tells what is in a pack.
-fn list(ui: &mut Ui, manifest: &Manifest) -> Result<(), CommandError> {
+/// Prints the contents of a pack.
+fn list_pack(ui: &mut Ui, manifest: &Manifest) -> Result<(), CommandError> {
     if ui.json {
-        return ui.json(&Answer::new("ramus.pack/1", packed(manifest, None, None)));
+        return ui.print_json(&Answer::new("ramus.pack/1", packed_json(manifest, None, None)));
     }
     for session in &manifest.sessions {
         let line =
             Line::new(&session.id, Label::Id).with(&format!("  {}", session.title), Label::Strong);
-        ui.line(&line)?;
+        ui.print_line(&line)?;
         let version = session.version.as_deref().unwrap_or("unknown");
         let facts = format!(
             "  {}, {}, {}; Claude Code {version}; {}; {}",
-            count(session.messages as usize, "message"),
-            count(session.conversations as usize, "conversation"),
-            count(session.agents as usize, "agent"),
+            count_noun(session.messages as usize, "message"),
+            count_noun(session.conversations as usize, "conversation"),
+            count_noun(session.agents as usize, "agent"),
             session.last_active.as_deref().unwrap_or("no date"),
             session.directory.as_deref().unwrap_or("no directory"),
         );
-        ui.line(&Line::plain(&facts))?;
+        ui.print_line(&Line::plain(&facts))?;
         for file in &session.files {
             let size = format!("{:>10}  ", bytes(file.bytes));
-            ui.line(&Line::new(&size, Label::Dim).with(&file.name, Label::Plain))?;
+            ui.print_line(&Line::new(&size, Label::Dim).with(&file.name, Label::Plain))?;
         }
     }
     if manifest.redacted {
-        ui.line(&Line::new("Secrets and personal data were taken out", Label::Note))?;
+        ui.print_line(&Line::new("Secrets and personal data were removed", Label::Note))?;
     }
     Ok(())
 }

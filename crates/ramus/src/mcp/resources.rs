@@ -6,9 +6,9 @@ use rmcp::model::{
 };
 
 use super::brief;
-use super::page::{Page, visible};
-use super::read::{Depth, read as read_path};
-use super::tools::open;
+use super::page::{PageRequest, visible_text};
+use super::read::{ReadDepth, read_path};
+use super::tools::open_workspace;
 use crate::args::Global;
 use crate::commands::sessions;
 use crate::error::CommandError;
@@ -16,41 +16,44 @@ use crate::error::CommandError;
 /// How the address of a transcript begins.
 pub(super) const SCHEME: &str = "ramus://transcript/";
 /// How many resources are listed at once.
-const MANY: usize = 50;
-/// How many tokens of a transcript are read at once; `?cursor=` behind its name goes on.
-const LONG: usize = 20_000;
+const RESOURCES_PER_PAGE: usize = 50;
+/// Tokens of a transcript per page; `?cursor=` after its name continues.
+const RESOURCE_TOKENS: usize = 20_000;
 
 /// Lists the sessions, the newest first.
-pub(super) fn list(
+pub(super) fn list_resources(
     global: &Global,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, CommandError> {
     let from: usize = match cursor {
-        Some(cursor) => cursor
-            .parse()
-            .map_err(|_| CommandError::user(format!("{cursor:?} is no cursor of this list")))?,
+        Some(cursor) => cursor.parse().map_err(|_| {
+            CommandError::user_error(format!("invalid cursor {cursor:?} for this list"))
+        })?,
         None => 0,
     };
-    let workspace = open(global)?;
+    let workspace = open_workspace(global)?;
     let short_ids = workspace.short_ids();
-    let sessions = sessions::listed(&workspace, None)?;
-    let page = sessions.iter().skip(from).take(MANY);
+    let sessions = sessions::listed_sessions(&workspace, None)?;
+    let page = sessions.iter().skip(from).take(RESOURCES_PER_PAGE);
     let resources = page.map(|row| {
-        let title = brief::row(&visible(row.title.as_deref().unwrap_or(&row.id)));
+        let title = brief::single_row(&visible_text(row.title.as_deref().unwrap_or(&row.id)));
         Resource::new(format!("{SCHEME}{}", row.id), title.trim_end())
-            .with_description(brief::row(&visible(&brief::session(&short_ids, row))).trim_end())
+            .with_description(
+                brief::single_row(&visible_text(&brief::session_row(&short_ids, row))).trim_end(),
+            )
             .with_mime_type("text/markdown")
     });
     let mut listed =
         ListResourcesResult { resources: resources.collect(), ..ListResourcesResult::default() };
-    listed.next_cursor = (from + MANY < sessions.len()).then(|| (from + MANY).to_string());
+    listed.next_cursor = (from + RESOURCES_PER_PAGE < sessions.len())
+        .then(|| (from + RESOURCES_PER_PAGE).to_string());
     Ok(listed)
 }
 
-/// Tells how any other path is addressed.
-pub(super) fn templates() -> ListResourceTemplatesResult {
+/// Describes how to address any other path.
+pub(super) fn resource_templates() -> ListResourceTemplatesResult {
     let template = ResourceTemplate::new(format!("{SCHEME}{{address}}"), "transcript")
-        .with_description("One path of a conversation as Markdown; address is SESSION, SESSION:UUID, SESSION@N or agent-ID. A long one ends with the name of its rest")
+        .with_description("One path of a conversation as Markdown; address is SESSION, SESSION:UUID, SESSION@N or agent-ID. A long one ends with the address of the rest")
         .with_mime_type("text/markdown");
     ListResourceTemplatesResult {
         resource_templates: vec![template],
@@ -58,8 +61,8 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     }
 }
 
-/// Returns the address that a resource's name holds, and where to go on in it.
-pub(super) fn address(uri: &str) -> Option<(String, Option<String>)> {
+/// Returns the address in a resource's name, and the cursor.
+pub(super) fn parse_uri(uri: &str) -> Option<(String, Option<String>)> {
     let name = uri.strip_prefix(SCHEME)?;
     let (name, cursor) = match name.split_once("?cursor=") {
         Some((name, cursor)) => (name, Some(cursor.to_owned())),
@@ -86,15 +89,20 @@ pub(super) fn address(uri: &str) -> Option<(String, Option<String>)> {
 }
 
 /// Reads a transcript, cut to what a client takes.
-pub(super) fn read(
+pub(super) fn read_resource(
     global: &Global,
     uri: &str,
     address: &str,
     cursor: Option<&str>,
 ) -> Result<ReadResourceResult, CommandError> {
-    let filled = read_path(global, address, Depth::default(), Page::new(Some(LONG), cursor)?)?;
+    let filled = read_path(
+        global,
+        address,
+        ReadDepth::default(),
+        PageRequest::new(Some(RESOURCE_TOKENS), cursor)?,
+    )?;
     let name = uri.split('?').next().unwrap_or(uri);
-    let text = filled.noted(|at| format!("The rest is the resource {name}?cursor={at}"));
+    let text = filled.into_text_with(|at| format!("The rest is the resource {name}?cursor={at}"));
     Ok(ReadResourceResult::new(vec![
         ResourceContents::text(text, uri).with_mime_type("text/markdown"),
     ]))
@@ -102,17 +110,17 @@ pub(super) fn read(
 
 #[cfg(test)]
 mod tests {
-    use super::address;
+    use super::parse_uri;
 
     #[test]
     fn names_of_resources_hold_addresses() {
-        let check = |uri: &str| address(uri).unwrap_or_default().0;
+        let check = |uri: &str| parse_uri(uri).unwrap_or_default().0;
         assert_eq!(check("ramus://transcript/3f9a2b1c:81b2"), "3f9a2b1c:81b2");
         assert_eq!(check("ramus://transcript/3f9a%402"), "3f9a@2");
         assert_eq!(check("ramus://transcript/"), "");
         assert_eq!(check("file:///etc/passwd"), "");
         assert_eq!(check("ramus://transcript/%zz"), "");
         let page = ("3f9a".to_owned(), Some("30.6503".to_owned()));
-        assert_eq!(address("ramus://transcript/3f9a?cursor=30.6503"), Some(page));
+        assert_eq!(parse_uri("ramus://transcript/3f9a?cursor=30.6503"), Some(page));
     }
 }

@@ -1,7 +1,7 @@
-//! stdin and stdout, with an answer to what is no JSON.
+//! stdin and stdout of the MCP server; answers invalid JSON with an error.
 //!
-//! The SDK passes over lines that it cannot parse, and a client that sent one waits for ever. So lines
-//! are looked at before the SDK gets them.
+//! The SDK ignores lines that it cannot parse, and a client that sent one would wait for ever. So lines
+//! are checked before the SDK gets them.
 
 use std::io;
 
@@ -14,22 +14,22 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 
 /// How long a line may be.
-const LONGEST: usize = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 /// How much waits between us and the SDK.
-const WAITING: usize = 64 * 1024;
+const PIPE_BYTES: usize = 64 * 1024;
 
 /// What the SDK reads from and writes to, and the task that ends when all is written.
-pub(super) struct Stdio {
+pub(super) struct StdioTransport {
     pub(super) input: DuplexStream,
     pub(super) output: DuplexStream,
     pub(super) written: JoinHandle<io::Result<()>>,
 }
 
-impl Stdio {
+impl StdioTransport {
     /// Begins to pass lines on; a runtime must be running.
-    pub(super) fn open() -> Self {
-        let (to_sdk, input) = duplex(WAITING);
-        let (output, from_sdk) = duplex(WAITING);
+    pub(super) fn open_stdio() -> Self {
+        let (to_sdk, input) = duplex(PIPE_BYTES);
+        let (output, from_sdk) = duplex(PIPE_BYTES);
         let (replies, to_reply) = channel(16);
         tokio::spawn(pass_in(stdin(), to_sdk, replies));
         let written = tokio::spawn(pass_out(from_sdk, to_reply, stdout()));
@@ -47,11 +47,11 @@ async fn pass_in(
     let mut line = Vec::new();
     loop {
         line.clear();
-        let most = LONGEST as u64 + 1;
+        let most = MAX_LINE_BYTES as u64 + 1;
         if (&mut from).take(most).read_until(b'\n', &mut line).await? == 0 {
             return Ok(());
         }
-        let is_long = line.len() > LONGEST;
+        let is_long = line.len() > MAX_LINE_BYTES;
         while is_long && line.last() != Some(&b'\n') {
             line.clear();
             if (&mut from).take(most).read_until(b'\n', &mut line).await? == 0 {
@@ -81,7 +81,7 @@ async fn pass_out(
     let mut line = Vec::new();
     loop {
         tokio::select! {
-            // Reading a line goes on where it stopped: what was read of it stays in `line`.
+            // Reading continues where it stopped: the partial line stays in `line`.
             read = from.read_until(b'\n', &mut line) => {
                 if read? == 0 {
                     return Ok(());
@@ -121,7 +121,7 @@ mod tests {
 
     #[tokio::test(flavor = "current_thread")]
     async fn a_line_without_end_takes_no_memory_without_end() {
-        let long = [vec![b'x'; 2 * LONGEST + 7], b"\n{}\n".to_vec()].concat();
+        let long = [vec![b'x'; 2 * MAX_LINE_BYTES + 7], b"\n{}\n".to_vec()].concat();
         let (mut to, mut passed) = duplex(1024);
         let (replies, mut heard) = channel(16);
         pass_in(&*long, &mut to, replies).await.unwrap();

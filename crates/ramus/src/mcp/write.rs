@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use ramus_app::change::apply;
+use ramus_app::change::apply_change;
 use ramus_app::{
-    Address, ChangeError, ChangeRequest, NewSessionAt, PlannedChange, Site, Workspace,
+    Address, ChangeError, ChangeRequest, NewSessionAt, OpenedSession, PlannedChange, Workspace,
 };
 use ramus_core::session::NodeId;
 use ramus_render::json::Written;
@@ -17,10 +17,10 @@ use rmcp::{RoleServer, schemars, tool, tool_router};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Server;
+use super::McpServer;
+use crate::confirm::{apply_error, nothing_written, written_json};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{explained, nothing_written, written};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,7 +34,7 @@ struct Goto {
 struct Fork {
     /// SESSION, SESSION:UUID, SESSION@N or agent-ID: how far to copy
     address: String,
-    /// What the new session is called
+    /// Title of the new session
     title: Option<String>,
     /// Another project to put it into
     into: Option<String>,
@@ -48,7 +48,7 @@ struct Confirm {
 }
 
 #[tool_router(router = writing, vis = "pub(super)")]
-impl Server {
+impl McpServer {
     /// Plan to make a message the one that Claude Code resumes from. Nothing is written until `confirm` is called.
     #[tool(annotations(read_only_hint = true, open_world_hint = false))]
     async fn goto(
@@ -56,22 +56,22 @@ impl Server {
         Parameters(asked): Parameters<Goto>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        self.plan(&context, asked.address, |workspace, site, node| {
-            workspace.plan(ChangeRequest::Goto { site, node }, env::now())
+        self.plan_at(&context, asked.address, |workspace, opened, node| {
+            workspace.plan_change(ChangeRequest::Goto { opened, node }, env::current_time())
         })
         .await
     }
 
-    /// Plan to copy a conversation up to a message into a session of its own. Nothing is written until `confirm` is called.
+    /// Plan to copy a conversation up to a message into a new session. Nothing is written until `confirm` is called.
     #[tool(annotations(read_only_hint = true, open_world_hint = false))]
     async fn fork(
         &self,
         Parameters(asked): Parameters<Fork>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        self.plan(&context, asked.address, move |workspace, site, node| {
+        self.plan_at(&context, asked.address, move |workspace, opened, node| {
             let to = NewSessionAt { into: asked.into.as_deref(), title: asked.title.as_deref() };
-            workspace.plan(ChangeRequest::Fork { site, node, to }, env::now())
+            workspace.plan_change(ChangeRequest::Fork { opened, node, to }, env::current_time())
         })
         .await
     }
@@ -83,45 +83,46 @@ impl Server {
         Parameters(asked): Parameters<Confirm>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let found = self.plans.take(&asked.plan);
-        self.answer(&context, None, None, move |_, _| {
+        let found = self.plans.take_plan(&asked.plan);
+        self.answer_call(&context, None, None, move |_, _| {
             let Some(change) = found else {
-                return Err(CommandError::user(format!("there is no plan {:?}", asked.plan))
-                    .hinted("`goto` and `fork` make plans; each can be confirmed once"));
+                return Err(CommandError::user_error(format!("no plan {:?}", asked.plan))
+                    .with_hint("`goto` and `fork` make plans; each can be confirmed once"));
             };
-            let done = apply(&env::state(), &change, false, env::now()).map_err(not_applied)?;
-            Ok(told(&written(&change, Some((done.op, done.backup))), "Done"))
+            let done = apply_change(&env::state_dir(), &change, false, env::current_time())
+                .map_err(not_applied)?;
+            Ok(written_text(&written_json(&change, Some((done.op, done.backup))), "Done"))
         })
         .await
     }
 
     /// Plans something at an address, and keeps the plan until it is confirmed.
-    async fn plan(
+    async fn plan_at(
         &self,
         context: &RequestContext<RoleServer>,
         address: String,
-        plan: impl FnOnce(&Workspace, &Site, NodeId) -> Result<PlannedChange, ChangeError>
+        plan: impl FnOnce(&Workspace, &OpenedSession, NodeId) -> Result<PlannedChange, ChangeError>
         + Send
         + 'static,
     ) -> CallToolResult {
         let plans = self.plans.clone();
-        self.answer(context, None, None, move |global, _| {
+        self.answer_call(context, None, None, move |global, _| {
             let workspace = env::open_for(global, &address, Arc::new(()))?;
-            let Address { file, node } = workspace.address(&address)?;
-            let site = Site::read(&workspace, file)?;
-            let node = site.node(&node)?;
-            let change = match plan(&workspace, &site, node) {
+            let Address { file, node } = workspace.resolve_address(&address)?;
+            let opened = OpenedSession::read_session(&workspace, file)?;
+            let node = opened.find_node(&node)?;
+            let change = match plan(&workspace, &opened, node) {
                 Err(ChangeError::AlreadyThere) => {
-                    let there = nothing_written(&site, node);
-                    return Ok(told(&there, "Nothing to do, it resumes there already"));
+                    let there = nothing_written(&opened, node);
+                    return Ok(written_text(&there, "Nothing to do: it already resumes there"));
                 }
                 planned => planned?,
             };
-            let mut told = told(&written(&change, None), "Would");
+            let mut told = written_text(&written_json(&change, None), "Would");
             if let Some(refusal) = &change.instead_of {
-                let _ = writeln!(told, "The session itself cannot go there: {refusal}");
+                let _ = writeln!(told, "The session itself cannot resume there: {refusal}");
             }
-            let name = plans.keep(change);
+            let name = plans.keep_plan(change);
             Ok(format!("{told}Call `confirm` with plan {name} to do it.\n"))
         })
         .await
@@ -131,14 +132,14 @@ impl Server {
 fn not_applied(error: ApplyError) -> CommandError {
     match error {
         ApplyError::Changed(_) => {
-            CommandError::user("the session has changed since this was planned")
-                .hinted("plan again")
+            CommandError::user_error("the session changed after the plan was made")
+                .with_hint("plan again")
         }
-        error => explained(error),
+        error => apply_error(error),
     }
 }
 
-fn told(written: &Written, how: &str) -> String {
+fn written_text(written: &Written, how: &str) -> String {
     let mut lines = format!(
         "{how}: {} in session {}, file {}\n",
         written.operation, written.session, written.file,
@@ -154,7 +155,7 @@ fn told(written: &Written, how: &str) -> String {
         }
     }
     if let Some(op) = written.op {
-        let _ = writeln!(lines, "operation {op}; `ramus undo {op}` takes it back");
+        let _ = writeln!(lines, "operation {op}; run `ramus undo {op}` to undo it");
     }
     lines
 }

@@ -1,4 +1,4 @@
-//! The archive as a person uses it: added, listed, verified, restored, forgotten, installed.
+//! The archive commands: add, list, verify, restore, forget, install.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,27 +7,30 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use testkit::Home;
+use testkit::TestHome;
 
-use crate::command;
+use crate::ramus_command;
 
 /// A Claude directory with an archive of its own.
 struct Kept {
-    home: Home,
+    home: TestHome,
 }
 
 const SESSION: &str = "0a1b2c3d-0000-4000-8000-000000000001";
 
 impl Kept {
     fn new() -> Self {
-        let home = Home::new();
-        home.session(
+        let home = TestHome::new();
+        home.write_session(
             &format!("-home-dev-app/{SESSION}.jsonl"),
             "a user hello\nb < a assistant hi\nc < a assistant hey",
         );
-        home.session(&format!("-home-dev-app/{SESSION}/subagents/agent-a1.jsonl"), "x user find\n");
-        home.write(&format!("-home-dev-app/{SESSION}/tool-results/t.txt"), "a long output");
-        let backup = home.claude().join(format!("file-history/{SESSION}/0123456789abcdef@v1"));
+        home.write_session(
+            &format!("-home-dev-app/{SESSION}/subagents/agent-a1.jsonl"),
+            "x user find\n",
+        );
+        home.write_file(&format!("-home-dev-app/{SESSION}/tool-results/t.txt"), "a long output");
+        let backup = home.claude_dir().join(format!("file-history/{SESSION}/0123456789abcdef@v1"));
         fs::create_dir_all(backup.parent().unwrap()).unwrap();
         fs::write(backup, "fn main() {}\n").unwrap();
         Self { home }
@@ -38,7 +41,7 @@ impl Kept {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = command(&self.home.claude(), args);
+        let mut command = ramus_command(&self.home.claude_dir(), args);
         command.env("RAMUS_ARCHIVE", self.archive());
         command.env("RAMUS_STATE_DIR", self.home.path().join("state"));
         command.env("RAMUS_CACHE_SETTLE_MS", "50");
@@ -59,16 +62,20 @@ impl Kept {
 
     /// Returns every file of the Claude directory.
     fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        files_below(&self.home.claude())
+        files_below(&self.home.claude_dir())
     }
 
     /// Removes the session as the client's clean-up does.
     fn delete(&self) {
-        let dir = self.home.claude().join("projects/-home-dev-app");
+        let dir = self.home.claude_dir().join("projects/-home-dev-app");
         fs::remove_file(dir.join(format!("{SESSION}.jsonl"))).unwrap();
         fs::remove_dir_all(dir.join(SESSION)).unwrap();
-        fs::remove_dir_all(self.home.claude().join("file-history")).unwrap();
+        fs::remove_dir_all(self.home.claude_dir().join("file-history")).unwrap();
     }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn files_below(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -115,7 +122,7 @@ fn a_deleted_session_comes_back_whole_and_goes_again_with_undo() {
 #[test]
 fn an_earlier_generation_replaces_and_undo_brings_back() {
     let kept = Kept::new();
-    let path = kept.home.claude().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
+    let path = kept.home.claude_dir().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
     let first = fs::read(&path).unwrap();
     kept.json(&["archive", "add"]);
     fs::write(&path, testkit::jsonl("z user quite another one")).unwrap();
@@ -143,7 +150,6 @@ fn status_counts_what_is_not_archived() {
     let before = kept.json(&["archive"]);
     assert_eq!((&before["exists"], &before["pending_files"]), (&false.into(), &4.into()));
     assert!(!kept.archive().exists(), "asking makes nothing");
-    std::thread::sleep(Duration::from_millis(80));
     kept.json(&["archive", "add"]);
     let after = kept.json(&["archive", "status"]);
     assert_eq!((&after["pending_files"], &after["sessions"]), (&0.into(), &1.into()));
@@ -152,9 +158,51 @@ fn status_counts_what_is_not_archived() {
 }
 
 #[test]
-fn check_says_what_is_due_and_not_archived() {
+fn an_empty_answer_says_what_is_empty() {
     let kept = Kept::new();
-    let path = kept.home.claude().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
+    let messages = |args: &[&str]| {
+        let output = kept.run(args);
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    kept.json(&["archive", "add"]);
+    let (code, text) = messages(&["archive", "list", "--deleted"]);
+    assert_eq!((code, text.contains("no archived session was deleted")), (Some(1), true), "{text}");
+    fs::remove_dir_all(kept.home.claude_dir().join("projects")).unwrap();
+    fs::remove_dir_all(kept.home.claude_dir().join("file-history")).unwrap();
+    kept.json(&["archive", "forget", SESSION, "--yes"]);
+    let (_, text) = messages(&["archive", "list", "--deleted"]);
+    assert!(text.contains("no session is archived"), "{text}");
+    fs::remove_file(kept.archive()).unwrap();
+    let (_, text) = messages(&["archive", "status"]);
+    assert!(text.contains("Nothing is archived yet"), "{text}");
+    assert!(text.contains("no files to archive") && !text.contains("Every file"), "{text}");
+}
+
+#[test]
+fn a_session_archived_right_after_its_last_line_is_not_pending() {
+    let kept = Kept::new();
+    let pending = || {
+        let mut command = kept.command(&["archive", "status", "--json"]);
+        // No date of these files is old enough to be trusted.
+        command.env("RAMUS_CACHE_SETTLE_MS", "3600000");
+        let answer: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+        answer["pending_files"].as_u64().unwrap()
+    };
+    kept.json(&["archive", "add"]);
+    assert_eq!(pending(), 0);
+    let spilled =
+        kept.home.claude_dir().join(format!("projects/-home-dev-app/{SESSION}/tool-results/t.txt"));
+    fs::write(&spilled, "a loud output").unwrap();
+    assert_eq!(pending(), 1, "as long as before, but other words");
+    fs::write(&spilled, "a long output, and more").unwrap();
+    assert_eq!(pending(), 1);
+}
+
+#[test]
+fn check_lists_files_that_are_due_and_not_archived() {
+    let kept = Kept::new();
+    let path = kept.home.claude_dir().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
     let old = std::time::SystemTime::now() - Duration::from_secs(40 * 86_400);
     fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
     std::thread::sleep(Duration::from_millis(80));
@@ -191,7 +239,7 @@ fn forgetting_asks_first() {
 #[test]
 fn the_hook_is_shown_then_added_then_taken_out() {
     let kept = Kept::new();
-    let path = kept.home.claude().join("settings.json");
+    let path = kept.home.claude_dir().join("settings.json");
     let settings = "{\n    \"model\": \"opus\",\n    \"hooks\": { \"Stop\": [] }\n}\n";
     fs::write(&path, settings).unwrap();
     let shown = kept.run(&["archive", "install"]);
@@ -211,10 +259,187 @@ fn the_hook_is_shown_then_added_then_taken_out() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "{ half");
 }
 
+/// The timer comes with files of its own and goes with exactly these.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_timer_is_shown_then_installed_then_removed() {
+    use std::os::unix::fs::PermissionsExt;
+    let kept = Kept::new();
+    let (bin, config) = (kept.home.path().join("bin"), kept.home.path().join("config"));
+    let run = |args: &[&str]| {
+        let mut command = kept.command(args);
+        command.env("PATH", &bin).env("XDG_CONFIG_HOME", &config);
+        command.output().unwrap()
+    };
+    // Without systemd there is a line for cron.
+    let cron = run(&["archive", "install", "--timer", "--yes"]);
+    let line = text(&cron.stdout);
+    assert!(
+        line.starts_with("@hourly RAMUS_ARCHIVE=") && line.ends_with("archive add --quiet\n"),
+        "{line}"
+    );
+    fs::create_dir(&bin).unwrap();
+    let systemctl = bin.join("systemctl");
+    let script = |code: u8| {
+        let log = kept.home.path().join("log");
+        fs::write(
+            &systemctl,
+            format!(
+                "#!/bin/sh\necho \"$@\" >> {}\nwants={}/systemd/user/timers.target.wants\n\
+                 [ {code} = 0 ] || {{ /bin/mkdir -p $wants; /bin/ln -sf ../ramus-archive.timer $wants/; }}\n\
+                 exit {code}\n",
+                log.display(),
+                config.display()
+            ),
+        )
+        .unwrap();
+        fs::set_permissions(&systemctl, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    script(0);
+    let shown = run(&["archive", "install", "--timer"]);
+    assert!(text(&shown.stderr).contains("OnCalendar=hourly"), "{shown:?}");
+    assert!(!config.exists(), "a plan writes nothing");
+    script(1);
+    assert_eq!(run(&["archive", "install", "--timer", "--yes"]).status.code(), Some(2));
+    assert!(files_below(&config).is_empty(), "what cannot be started is not left behind");
+    let link = config.join("systemd/user/timers.target.wants/ramus-archive.timer");
+    assert!(!link.is_symlink(), "nor is what starting made");
+    script(0);
+    fs::create_dir_all(config.join("systemd/user")).unwrap();
+    fs::write(config.join("systemd/user/mine.timer"), "mine").unwrap();
+    let before = files_below(&config);
+    assert!(run(&["archive", "install", "--timer", "--yes"]).status.success());
+    assert_eq!(files_below(&config).len(), 3);
+    let status = run(&["archive", "status", "--json"]);
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!((&status["timer"], &status["hook"]), (&true.into(), &false.into()));
+    // What the timer runs does archive.
+    let service = fs::read_to_string(config.join("systemd/user/ramus-archive.service")).unwrap();
+    let start = service.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
+    let mut ran = Command::new("/bin/sh");
+    ran.args(["-c", start]).env_clear().env("RAMUS_ARCHIVE", kept.archive());
+    assert!(ran.env("HOME", kept.home.path()).status().unwrap().success());
+    assert_eq!(kept.json(&["archive", "status"])["files"], 4);
+    assert!(run(&["archive", "uninstall", "--timer", "--yes"]).status.success());
+    assert_eq!(files_below(&config), before);
+    let log = fs::read_to_string(kept.home.path().join("log")).unwrap();
+    assert!(
+        log.ends_with(
+            "--user enable --now ramus-archive.timer\n--user disable --now ramus-archive.timer\n"
+        ),
+        "{log}"
+    );
+}
+
+#[test]
+fn the_status_line_asks_no_server() {
+    let kept = Kept::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let input = kept.home.path().join("input.json");
+    let file = kept.home.claude_dir().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
+    fs::write(&input, serde_json::json!({"transcript_path": file}).to_string()).unwrap();
+    let mut command = kept.command(&["statusline"]);
+    command.env("RAMUS_ARCHIVE", format!("postgres://a@127.0.0.1:{port}/r?connect_timeout=1"));
+    let output = command.stdin(fs::File::open(&input).unwrap()).output().unwrap();
+    assert!(text(&output.stdout).contains("branch"), "{output:?}");
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "it connected");
+}
+
+#[test]
+fn hook_and_timer_use_the_archive_that_was_named() {
+    let kept = Kept::new();
+    let mut command = kept.command(&["archive", "install", "--archive", "my archive.db"]);
+    command.current_dir(kept.home.path());
+    let shown = text(&command.output().unwrap().stderr);
+    let archive = kept.home.path().join("my archive.db");
+    let expected = format!("--archive '{}' archive add --quiet --background", archive.display());
+    assert!(shown.contains(&expected) && shown.contains("--claude-dir"), "{shown}");
+    let mut command = kept.command(&["archive", "install", "--timer"]);
+    // Without a directory of programs there is a line for cron.
+    command.env("PATH", "").env("RAMUS_ARCHIVE", "own.db").current_dir(kept.home.path());
+    let shown = command.output().unwrap();
+    let shown = format!("{}{}", text(&shown.stdout), text(&shown.stderr));
+    assert!(shown.contains(&kept.home.path().join("own.db").display().to_string()), "{shown}");
+    let url = "postgres://eve:hunter2@db.invalid/ramus";
+    let refused = kept.run(&["archive", "install", "--yes", "--archive", url]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(!text(&refused.stderr).contains("hunter2"), "{refused:?}");
+    assert!(!kept.home.claude_dir().join("settings.json").exists());
+}
+
+#[test]
+fn what_cannot_work_in_the_background_is_refused() {
+    let kept = Kept::new();
+    let refused = kept.run(&["archive", "add", "-", "--background"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+}
+
+#[test]
+fn a_deleted_session_is_no_longer_new_or_changed() {
+    let kept = Kept::new();
+    kept.json(&["archive", "add"]);
+    kept.delete();
+    assert_eq!(kept.json(&["archive", "status"])["pending_files"], 0);
+    let added = kept.json(&["archive", "add"]);
+    assert_eq!((&added["files"], &added["skipped"]), (&0.into(), &0.into()));
+    let packed = kept.run(&["pack", "0a1b", "-o", "-"]);
+    assert!(text(&packed.stderr).contains("ramus archive restore"), "{packed:?}");
+    assert!(kept.run(&["archive", "restore", "0a1b", "--yes"]).status.success());
+    let log = text(&kept.run(&["log"]).stdout);
+    assert!(log.contains("from the archive"), "{log}");
+    let line = log.lines().find(|line| line.contains("from the archive")).unwrap();
+    assert_eq!(line.matches("0a1b").count(), 1, "{log}");
+}
+
+#[test]
+fn a_session_from_another_machine_is_only_read() {
+    let Some(server) = testkit::TestPostgres::start() else { return };
+    ramus_archive::Archive::initialize_server(&server.url("postgres"), false).unwrap();
+    let (kept, other) = (Kept::new(), Kept::new());
+    let run = |from: &Kept, machine: &str, args: &[&str]| {
+        let mut command = from.command(args);
+        command.env("RAMUS_ARCHIVE", server.url("postgres")).env("RAMUS_MACHINE", machine);
+        command.output().unwrap()
+    };
+    let added = run(&kept, "laptop", &["archive", "add", "--yes"]);
+    assert!(added.status.success(), "{added:?}");
+    other.delete();
+    let shown = run(&other, "desk", &["show", "0a1b", "--everyone"]);
+    assert!(text(&shown.stdout).contains("hello"), "{shown:?}");
+    assert!(!text(&shown.stderr).contains("archive restore"), "{shown:?}");
+    for args in
+        [&["fork", "0a1b", "--everyone", "--yes"][..], &["pack", "0a1b", "--everyone", "-o", "-"]]
+    {
+        let refused = run(&other, "desk", args);
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        let said = text(&refused.stderr);
+        assert!(said.contains("only be read here") && !said.contains("restore"), "{said}");
+    }
+}
+
+#[test]
+fn a_password_is_neither_written_down_nor_shown() {
+    let kept = Kept::new();
+    let url = "postgres://eve:hunter2@db.invalid/ramus?sslmode=verify-full";
+    for args in
+        [&["archive", "install", "--timer"][..], &["archive", "install", "--timer", "--yes"]]
+    {
+        let mut command = kept.command(args);
+        command.env("RAMUS_ARCHIVE", url).env("HOME", kept.home.path());
+        let output = command.output().unwrap();
+        let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("~/.pgpass") && !said.contains("hunter2"), "{said}");
+    }
+    assert!(!kept.home.path().join(".config").exists());
+}
+
 #[test]
 fn what_cannot_be_read_is_named_and_the_rest_is_archived() {
     let kept = Kept::new();
-    fs::create_dir_all(kept.home.claude().join("projects/-p/dir.jsonl")).unwrap();
+    fs::create_dir_all(kept.home.claude_dir().join("projects/-p/dir.jsonl")).unwrap();
     let output = kept.run(&["archive", "add", "--json"]);
     let added: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(added["new"], 4);
@@ -222,7 +447,7 @@ fn what_cannot_be_read_is_named_and_the_rest_is_archived() {
     let refused = kept.run(&["archive", "add"]);
     assert_eq!(refused.status.code(), Some(2));
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(message.contains("is not an archive of ramus"), "{message}");
+    assert!(message.contains("is not a ramus archive"), "{message}");
     assert_eq!(fs::read(kept.archive()).unwrap(), b"no archive");
 }
 
@@ -232,7 +457,7 @@ fn killed_at_random_moments_nothing_is_lost_or_half() {
     let kept = Kept::new();
     for n in 0..40 {
         let text: String = (0..3_000).map(|line| format!("{{\"n\":{}}}\n", line * n)).collect();
-        kept.home.write(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
+        kept.home.write_file(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
     }
     for millis in [1, 3, 6, 10, 15, 20, 30, 45, 60, 80, 100, 120] {
         let mut add = kept.command(&["archive", "add"]);
@@ -256,7 +481,7 @@ fn several_at_once_do_not_disturb_each_other() {
     let kept = Kept::new();
     for n in 0..30 {
         let text = format!("{{\"n\":{n}}}\n").repeat(500);
-        kept.home.write(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
+        kept.home.write_file(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
     }
     let children: Vec<_> = (0..4)
         .map(|_| kept.command(&["archive", "add"]).stdout(Stdio::null()).spawn().unwrap())
@@ -286,14 +511,14 @@ fn a_full_disk_loses_nothing_that_is_archived() {
     };
     for n in 0..20 {
         let text: String = (0..20_000).map(|_| noise()).collect();
-        kept.home.write(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
+        kept.home.write_file(&format!("-p/{n:08x}-0000-4000-8000-000000000000.jsonl"), text);
     }
     let program = env!("CARGO_BIN_EXE_ramus");
     // The limit is in blocks of 512 bytes, for each file that is written.
     for blocks in [300, 2_000, 5_000] {
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
         let mut limited = Command::new("sh");
-        limited.args(["-c", &script, "sh", program, "--claude-dir"]).arg(kept.home.claude());
+        limited.args(["-c", &script, "sh", program, "--claude-dir"]).arg(kept.home.claude_dir());
         limited.args(["archive", "add"]).env("RAMUS_ARCHIVE", kept.archive());
         let output = limited.env("HOME", kept.home.path()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{output:?}");
@@ -358,40 +583,83 @@ fn without_marks(text: &str) -> String {
 
 #[test]
 fn an_archived_history_answers_as_its_files_did() {
-    let home = Home::new();
-    testkit::corpus(&home, 11, 12);
+    let home = TestHome::new();
+    testkit::write_corpus(&home, 11, 12);
     let demo = home.path().join("demo");
-    let written = command(&home.claude(), &["demo", &demo.to_string_lossy()]).output().unwrap();
+    let written =
+        ramus_command(&home.claude_dir(), &["demo", &demo.to_string_lossy()]).output().unwrap();
     assert!(written.status.success(), "{written:?}");
-    copy_all(&demo, &home.claude());
+    copy_all(&demo, &home.claude_dir());
     let kept = Kept { home };
+    check_answers(&kept, &questions("7ea9"));
+    let sessions = kept.json(&["sessions"]);
+    assert!(sessions["sessions"].as_array().unwrap().iter().all(|one| one["archived"] == true));
+    let without = kept.run(&["sessions", "--no-archive"]);
+    assert_eq!(without.status.code(), Some(1), "{without:?}");
+}
+
+#[test]
+fn archived_samples_answer_as_their_files_did() {
+    let Some(samples) = testkit::shared_material("samples") else { return };
+    let home = TestHome::new();
+    copy_all(&samples.join("projects"), &home.claude_dir().join("projects"));
+    let kept = Kept { home };
+    let sessions = kept.json(&["sessions", "--all"]);
+    let ids = sessions["sessions"].as_array().unwrap().iter();
+    let mut asked = Vec::new();
+    for (n, id) in ids.map(|one| one["id"].as_str().unwrap()).enumerate() {
+        // The lists are the same for every session, and not every session has two conversations.
+        let all = questions(id).into_iter();
+        asked.extend(all.filter(|question| n == 0 || **question == ["show", id, "--json"]));
+    }
+    check_answers(&kept, &asked);
+}
+
+/// Asks over files, and again when only the archive is left.
+fn check_answers(kept: &Kept, questions: &[Vec<String>]) {
     let ask = |args: &[String], cache: bool| {
         let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
         args.extend((!cache).then_some("--no-cache"));
         let mut command = kept.command(&args);
         // The mark takes room that narrow titles would lose.
-        command.env("COLUMNS", "300").env("RAMUS_CACHE_DIR", kept.home.path().join("cache"));
+        command.env("COLUMNS", "3000").env("RAMUS_CACHE_DIR", kept.home.path().join("cache"));
         let output = command.output().unwrap();
         (output.status.code(), without_marks(&String::from_utf8(output.stdout).unwrap()))
     };
-    let questions = questions("7ea9");
+    let export = |name: &str| {
+        let dir = kept.home.path().join(name);
+        for format in ["md", "html", "json", "jsonl", "txt"] {
+            let out = dir.join(format).to_string_lossy().into_owned();
+            let output = kept.run(&["export", "--all", "--out", &out, "--format", format]);
+            assert!(output.status.success(), "{output:?}");
+        }
+        files_below(&dir)
+    };
     let before: Vec<_> = questions.iter().map(|question| ask(question, false)).collect();
-    assert!(before.iter().filter(|(code, _)| *code == Some(0)).count() > 15, "{before:?}");
+    let answered = before.iter().filter(|(code, _)| *code == Some(0)).count();
+    assert!(answered * 3 > before.len() * 2, "{answered} of {}", before.len());
+    let exported = export("before");
+    assert!(exported.len() > 20);
     kept.json(&["archive", "add"]);
-    fs::remove_dir_all(kept.home.claude().join("projects")).unwrap();
-    fs::create_dir(kept.home.claude().join("projects")).unwrap();
-    fs::remove_dir_all(kept.home.claude().join("file-history")).unwrap();
-    for cache in [false, true, true] {
+    for dir in ["projects", "file-history"] {
+        let dir = kept.home.claude_dir().join(dir);
+        if dir.exists() {
+            fs::remove_dir_all(dir).unwrap();
+        }
+    }
+    fs::create_dir(kept.home.claude_dir().join("projects")).unwrap();
+    for cache in [false, true] {
         for (question, before) in questions.iter().zip(&before) {
             let after = ask(question, cache);
             assert_eq!(after.0, before.0, "{question:?}");
             similar_text(&after.1, &before.1, question);
         }
     }
-    let sessions = kept.json(&["sessions"]);
-    assert!(sessions["sessions"].as_array().unwrap().iter().all(|one| one["archived"] == true));
-    let without = kept.run(&["sessions", "--no-archive"]);
-    assert_eq!(without.status.code(), Some(1), "{without:?}");
+    let again = export("after");
+    assert!(again.keys().eq(exported.keys()), "{:?}", again.keys());
+    for (path, bytes) in again {
+        assert!(bytes == exported[&path], "{}", path.display());
+    }
 }
 
 #[track_caller]
@@ -421,7 +689,7 @@ fn the_file_on_disk_wins_and_what_is_archived_is_not_written_to() {
     };
     assert_eq!(archived(), [false]);
     // Moved to another project: it is there, only elsewhere.
-    let projects = kept.home.claude().join("projects");
+    let projects = kept.home.claude_dir().join("projects");
     fs::rename(projects.join("-home-dev-app"), projects.join("-home-dev-other")).unwrap();
     assert_eq!(archived(), [false]);
     fs::rename(projects.join("-home-dev-other"), projects.join("-home-dev-app")).unwrap();

@@ -1,24 +1,24 @@
-//! Transcripts: as many as there are unique paths, whole, harmless, the same each time.
+//! Exports: one transcript per unique path, complete, harmless and reproducible.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json as value};
-use testkit::{Home, corpus};
+use testkit::{TestHome, write_corpus};
 
-use crate::truth::generated;
-use crate::{json, ramus};
+use crate::truth::generate_corpus;
+use crate::{run_json, run_ramus};
 
 /// Exports everything and returns the summary.
 #[track_caller]
-fn export(claude: &Path, out: &Path, args: &[&str]) -> Value {
+fn run_export(claude: &Path, out: &Path, args: &[&str]) -> Value {
     let out = out.to_string_lossy();
-    json(claude, &[&["export", "--out", &out], args].concat())
+    run_json(claude, &[&["export", "--out", &out], args].concat())
 }
 
 /// Reads all files of an export by their names.
-fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+fn exported_files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![dir.to_owned()];
     while let Some(at) = open.pop() {
@@ -34,7 +34,7 @@ fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-fn text(dir: &Path, name: &str) -> String {
+fn file_text(dir: &Path, name: &str) -> String {
     fs::read_to_string(dir.join(name)).unwrap()
 }
 
@@ -52,14 +52,14 @@ h < g    assistant  the last answer
 #[test]
 fn one_transcript_for_each_unique_path() {
     for seed in [1, 2, 3] {
-        let home = Home::new();
-        let truth = corpus(&home, seed, 20);
+        let home = TestHome::new();
+        let truth = write_corpus(&home, seed, 20);
         let out = home.path().join("out");
-        let summary = export(&home.claude(), &out, &["--format", "jsonl"]);
+        let summary = run_export(&home.claude_dir(), &out, &["--format", "jsonl"]);
         assert_eq!(summary["schema"], "ramus.export/1");
         let written = summary["transcripts"].as_array().unwrap().len();
         assert_eq!(value!(written), value!(truth.unique_paths), "seed {seed}");
-        let names = files(&out);
+        let names = exported_files(&out);
         let transcripts =
             names.keys().filter(|name| name.to_string_lossy().contains("transcript_"));
         assert_eq!(transcripts.count(), written);
@@ -70,14 +70,14 @@ fn one_transcript_for_each_unique_path() {
 fn lines_of_a_generated_corpus_come_back() {
     for (megabytes, seed) in [(2, 21), (3, 22)] {
         let dir = tempfile::tempdir().unwrap();
-        let Some(truth) = generated(dir.path(), megabytes, seed) else { return };
+        let Some(truth) = generate_corpus(dir.path(), megabytes, seed) else { return };
         let claude = dir.path().join("claude");
         let out = dir.path().join("out");
-        let summary = export(&claude, &out, &["--format", "jsonl"]);
+        let summary = run_export(&claude, &out, &["--format", "jsonl"]);
         let transcripts = summary["transcripts"].as_array().unwrap();
         assert_eq!(value!(transcripts.len()), truth["unique_paths"]);
         let mut sources = BTreeSet::new();
-        for (name, bytes) in files(&claude.join("projects")) {
+        for (name, bytes) in exported_files(&claude.join("projects")) {
             if name.extension().is_some_and(|ending| ending == "jsonl") {
                 sources.extend(bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec));
             }
@@ -115,12 +115,12 @@ fn lines_of_a_generated_corpus_come_back() {
 
 #[test]
 fn names_and_headers_are_those_of_the_seed() {
-    let home = Home::new();
-    home.session("-home-dev-app/0123abcd.jsonl", FORKED);
+    let home = TestHome::new();
+    home.write_session("-home-dev-app/0123abcd.jsonl", FORKED);
     let out = home.path().join("out");
-    export(&home.claude(), &out, &[]);
+    run_export(&home.claude_dir(), &out, &[]);
     let names: Vec<String> =
-        files(&out).keys().map(|name| name.to_string_lossy().into_owned()).collect();
+        exported_files(&out).keys().map(|name| name.to_string_lossy().into_owned()).collect();
     assert_eq!(
         names,
         [
@@ -130,7 +130,7 @@ fn names_and_headers_are_those_of_the_seed() {
             "transcript_0123abcd_path2.md"
         ]
     );
-    let abandoned = text(&out, "transcript_0123abcd_path1_abandoned.md");
+    let abandoned = file_text(&out, "transcript_0123abcd_path1_abandoned.md");
     for line in [
         "# CLAUDE CODE SESSION TRANSCRIPT",
         "Session ID: 0123abcd",
@@ -145,35 +145,35 @@ fn names_and_headers_are_those_of_the_seed() {
     }
     assert!(!abandoned.contains("Contains Compact"));
     assert!(!abandoned.contains("the last answer"));
-    let active = text(&out, "transcript_0123abcd_path2.md");
+    let active = file_text(&out, "transcript_0123abcd_path2.md");
     assert!(active.contains("Status: ACTIVE"), "{active}");
     assert!(active.contains("](transcript_0123abcd_path1_abandoned.md)"), "{active}");
     assert!(active.contains("<summary>⏺ <b>Bash</b> <code>ls</code>"), "{active}");
-    let only = export(&home.claude(), &home.path().join("active"), &["--paths", "active"]);
+    let only = run_export(&home.claude_dir(), &home.path().join("active"), &["--paths", "active"]);
     assert_eq!(only["transcripts"].as_array().unwrap().len(), 1);
-    let none = ramus(&home.claude(), &["export", "--tools", "none", "0123abcd@2"]);
+    let none = run_ramus(&home.claude_dir(), &["export", "--tools", "none", "0123abcd@2"]);
     let none = String::from_utf8(none.stdout).unwrap();
     assert!(none.contains("the last answer") && !none.contains("Bash"), "{none}");
 }
 
 #[test]
 fn every_format_gives_the_same_bytes_twice() {
-    let home = Home::new();
-    home.session("-home-dev-app/0123abcd.jsonl", FORKED);
-    home.session("-home-dev-web/4567abcd.jsonl", "x user hello\ny < x assistant hi");
+    let home = TestHome::new();
+    home.write_session("-home-dev-app/0123abcd.jsonl", FORKED);
+    home.write_session("-home-dev-web/4567abcd.jsonl", "x user hello\ny < x assistant hi");
     for format in ["md", "html", "json", "jsonl", "txt"] {
         let out = home.path().join(format);
-        export(&home.claude(), &out, &["--format", format]);
-        let first = files(&out);
-        export(&home.claude(), &out, &["--format", format]);
-        assert_eq!(first, files(&out), "{format}");
+        run_export(&home.claude_dir(), &out, &["--format", format]);
+        let first = exported_files(&out);
+        run_export(&home.claude_dir(), &out, &["--format", format]);
+        assert_eq!(first, exported_files(&out), "{format}");
         assert!(first.keys().all(|name| !name.to_string_lossy().contains(".ramus-e8")));
         let machine = home.path().to_string_lossy().into_owned();
         for (name, bytes) in first {
             assert!(!String::from_utf8_lossy(&bytes).contains(&machine), "{}", name.display());
         }
     }
-    let json = text(&home.path().join("json"), "app/transcript_0123abcd_path2.json");
+    let json = file_text(&home.path().join("json"), "app/transcript_0123abcd_path2.json");
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["schema"], "ramus.transcript/1");
     let kinds: Vec<&str> = json["turns"]
@@ -197,7 +197,7 @@ const HOSTILE: [&str; 6] = [
 
 #[test]
 fn nothing_in_a_transcript_runs() {
-    let home = Home::new();
+    let home = TestHome::new();
     let mut lines = Vec::new();
     let mut parent = String::new();
     for (n, hostile) in HOSTILE.iter().enumerate() {
@@ -209,12 +209,12 @@ fn nothing_in_a_transcript_runs() {
     }
     lines.push(format!("e{parent} user <b>title</b>"));
     lines.push("f < e assistant done".to_owned());
-    home.session("-home-<b>-app/<img onerror=x>.jsonl", &lines.join("\n"));
+    home.write_session("-home-<b>-app/<img onerror=x>.jsonl", &lines.join("\n"));
     let out = home.path().join("out");
-    let summary = export(&home.claude(), &out, &["--format", "html", "--tools", "full"]);
+    let summary = run_export(&home.claude_dir(), &out, &["--format", "html", "--tools", "full"]);
     assert_eq!(summary["transcripts"][0]["file"], "transcript__img_onerror_x_.html");
     for name in ["transcript__img_onerror_x_.html", "index.html"] {
-        let page = text(&out, name);
+        let page = file_text(&out, name);
         for tag in ["<img", "<svg", "<b>title", "<!-- ", "<h1>out", "javascript:"] {
             assert!(
                 !page.contains(&format!("href=\"{tag}"))
@@ -226,13 +226,13 @@ fn nothing_in_a_transcript_runs() {
         assert!(page.contains("default-src 'none'"));
         assert!(!page.contains("http://evil.example/p.png\">") || !page.contains("<img"));
     }
-    let page = text(&out, "transcript__img_onerror_x_.html");
+    let page = file_text(&out, "transcript__img_onerror_x_.html");
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
     assert_eq!(page.matches("<main>").count(), page.matches("</main>").count());
     assert_eq!(page.matches("<section").count(), page.matches("</section>").count());
     assert_eq!(page.matches("<details").count(), page.matches("</details>").count());
-    export(&home.claude(), &home.path().join("md"), &["--tools", "full"]);
-    let md = text(&home.path().join("md"), "transcript__img_onerror_x_.md");
+    run_export(&home.claude_dir(), &home.path().join("md"), &["--tools", "full"]);
+    let md = file_text(&home.path().join("md"), "transcript__img_onerror_x_.md");
     let outside = without_fences(&md);
     for tag in ["<script", "<img", "<svg", "</section", "<!--"] {
         assert!(!outside.contains(tag), "{tag} in\n{outside}");
@@ -260,7 +260,7 @@ fn without_fences(text: &str) -> String {
 }
 
 /// Opens a page in a real browser; returns what it became and what the console said.
-fn browse(dir: &Path, address: &str) -> Option<(String, String)> {
+fn browse_page(dir: &Path, address: &str) -> Option<(String, String)> {
     let run = std::process::Command::new("chromium")
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"])
         .args(["--disable-background-networking", "--disable-component-update"])
@@ -269,7 +269,7 @@ fn browse(dir: &Path, address: &str) -> Option<(String, String)> {
         .arg(address)
         .output();
     let Ok(output) = run else {
-        testkit::skip("chromium is not installed");
+        testkit::skip_test("chromium is not installed");
         return None;
     };
     let console = String::from_utf8_lossy(&output.stderr);
@@ -280,21 +280,21 @@ fn browse(dir: &Path, address: &str) -> Option<(String, String)> {
 
 #[test]
 fn a_browser_shows_everything_and_runs_nothing() {
-    let home = Home::new();
-    home.session("-home-dev-app/0123abcd.jsonl", FORKED);
+    let home = TestHome::new();
+    home.write_session("-home-dev-app/0123abcd.jsonl", FORKED);
     let hostile = "</title><script>console.log(1)</script><img src=x onerror=console.log(2)>";
-    home.session(
+    home.write_session(
         "-home-dev-web/4567abcd.jsonl",
         &format!("x user {hostile}\ny < x assistant {hostile} and words"),
     );
     let out = home.path().join("out");
-    export(&home.claude(), &out, &["--format", "html"]);
-    for (name, bytes) in files(&out) {
+    run_export(&home.claude_dir(), &out, &["--format", "html"]);
+    for (name, bytes) in exported_files(&out) {
         if name.extension().is_none_or(|ending| ending != "html") {
             continue;
         }
         let address = format!("file://{}", out.join(&name).display());
-        let Some((shown, console)) = browse(home.path(), &address) else { return };
+        let Some((shown, console)) = browse_page(home.path(), &address) else { return };
         assert_eq!(console, "", "{}", name.display());
         assert_eq!(shown.matches("<script").count(), 1, "{}", name.display());
         let page = String::from_utf8(bytes).unwrap();
@@ -304,14 +304,14 @@ fn a_browser_shows_everything_and_runs_nothing() {
         }
     }
     let search = format!("file://{}#q=first%20question", out.join("index.html").display());
-    let Some((shown, _)) = browse(home.path(), &search) else { return };
+    let Some((shown, _)) = browse_page(home.path(), &search) else { return };
     assert_eq!(shown.matches("<div class=\"session\">").count(), 1, "{shown}");
     assert_eq!(shown.matches("<div class=\"session\" hidden=\"\">").count(), 1, "{shown}");
 }
 
 #[test]
 fn fences_inside_fences_stay_inside() {
-    let home = Home::new();
+    let home = TestHome::new();
     let record = |uuid: &str, parent: Value, kind: &str, text: &str| {
         let message = value!({"role": kind, "content": [{"type": "text", "text": text}]});
         value!({"parentUuid": parent, "isSidechain": false, "type": kind, "message": message,
@@ -324,8 +324,8 @@ fn fences_inside_fences_stay_inside() {
         record("ccc", value!("bb"), "user", "## You · fake\n</details>\nend"),
         record("dddd", value!("ccc"), "assistant", "fine"),
     ];
-    home.write("-home-dev-app/5555abcd.jsonl", lines.join("\n") + "\n");
-    let output = ramus(&home.claude(), &["export", "5555abcd"]);
+    home.write_file("-home-dev-app/5555abcd.jsonl", lines.join("\n") + "\n");
+    let output = run_ramus(&home.claude_dir(), &["export", "5555abcd"]);
     let md = String::from_utf8(output.stdout).unwrap();
     let outside = without_fences(&md);
     let heads: Vec<&str> = outside.lines().filter(|line| line.starts_with("## ")).collect();
@@ -336,22 +336,22 @@ fn fences_inside_fences_stay_inside() {
 
 #[test]
 fn a_foreign_directory_is_refused() {
-    let home = Home::new();
-    home.session("-home-dev-app/0123abcd.jsonl", FORKED);
+    let home = TestHome::new();
+    home.write_session("-home-dev-app/0123abcd.jsonl", FORKED);
     let out = home.path().join("mine");
     fs::create_dir(&out).unwrap();
     fs::write(out.join("letter.txt"), "dear").unwrap();
     let dir = out.to_string_lossy().into_owned();
-    let refused = ramus(&home.claude(), &["export", "--out", &dir]);
+    let refused = run_ramus(&home.claude_dir(), &["export", "--out", &dir]);
     assert_eq!(refused.status.code(), Some(2));
     let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("not an export") && said.contains("--force"), "{said}");
-    assert_eq!(files(&out).len(), 1);
-    let forced = ramus(&home.claude(), &["export", "--out", &dir, "--force"]);
+    assert!(said.contains("not from a ramus export") && said.contains("--force"), "{said}");
+    assert_eq!(exported_files(&out).len(), 1);
+    let forced = run_ramus(&home.claude_dir(), &["export", "--out", &dir, "--force"]);
     assert!(forced.status.success());
     assert_eq!(fs::read(out.join("letter.txt")).unwrap(), b"dear");
     let file = out.join("letter.txt").to_string_lossy().into_owned();
-    let no_dir = ramus(&home.claude(), &["export", "--out", &file]);
+    let no_dir = run_ramus(&home.claude_dir(), &["export", "--out", &file]);
     assert_eq!(no_dir.status.code(), Some(2));
 }
 
@@ -364,33 +364,33 @@ d < c    assistant      it is fixed
 
 #[test]
 fn agents_come_along_and_calls_point_to_them() {
-    let home = Home::new();
-    home.session("-p/11111111-aaaa.jsonl", CALLING);
-    home.session(
+    let home = TestHome::new();
+    home.write_session("-p/11111111-aaaa.jsonl", CALLING);
+    home.write_session(
         "-p/11111111-aaaa/subagents/agent-a1.jsonl",
         "x side-user @2 look around\ny < x side-assistant @3 a leak, here",
     );
-    home.session("-p/11111111-aaaa/subagents/agent-w.jsonl", "w side-user @2 Warmup");
-    let claude = home.claude();
+    home.write_session("-p/11111111-aaaa/subagents/agent-w.jsonl", "w side-user @2 Warmup");
+    let claude = home.claude_dir();
     for (format, link) in [("md", "(agents/agent_a1.md)"), ("html", "\"agents/agent_a1.html\"")] {
         let out = home.path().join(format);
-        let summary = export(&claude, &out, &["--format", format]);
+        let summary = run_export(&claude, &out, &["--format", format]);
         assert_eq!(summary["transcripts"].as_array().unwrap().len(), 1);
         assert_eq!(summary["agents"].as_array().unwrap().len(), 1);
-        let transcript = text(&out, &format!("transcript_11111111-aaaa.{format}"));
+        let transcript = file_text(&out, &format!("transcript_11111111-aaaa.{format}"));
         assert!(transcript.contains(link), "{transcript}");
-        assert!(text(&out, &format!("agents/agent_a1.{format}")).contains("a leak, here"));
-        assert!(text(&out, &format!("index.{format}")).contains("agents/agent_a1"));
+        assert!(file_text(&out, &format!("agents/agent_a1.{format}")).contains("a leak, here"));
+        assert!(file_text(&out, &format!("index.{format}")).contains("agents/agent_a1"));
     }
     let out = home.path().join("json");
-    export(&claude, &out, &["--format", "json"]);
+    run_export(&claude, &out, &["--format", "json"]);
     let transcript: Value =
-        serde_json::from_str(&text(&out, "transcript_11111111-aaaa.json")).unwrap();
+        serde_json::from_str(&file_text(&out, "transcript_11111111-aaaa.json")).unwrap();
     assert_eq!(transcript["turns"][1]["parts"][0]["agent_file"], "agents/agent_a1.json");
     let out = home.path().join("none");
-    export(&claude, &out, &["--agents", "none"]);
+    run_export(&claude, &out, &["--agents", "none"]);
     assert!(!out.join("agents").exists());
-    assert!(!text(&out, "transcript_11111111-aaaa.md").contains("agent_a1"));
+    assert!(!file_text(&out, "transcript_11111111-aaaa.md").contains("agent_a1"));
 }
 
 /// Two ways, each of which calls an agent that stands in the same file, as old clients wrote them.
@@ -410,41 +410,41 @@ g < f    assistant       it is fixed
 
 #[test]
 fn agents_inside_a_sessions_file_have_transcripts_too() {
-    let home = Home::new();
-    home.session("-p/11111111-aaaa.jsonl", INLINE);
+    let home = TestHome::new();
+    home.write_session("-p/11111111-aaaa.jsonl", INLINE);
     // A resumed copy holds the same agents.
-    home.session("-p/22222222-bbbb.jsonl", &format!("{INLINE}h < g user @60 thanks"));
+    home.write_session("-p/22222222-bbbb.jsonl", &format!("{INLINE}h < g user @60 thanks"));
     let names = |summary: &Value| -> Vec<String> {
         let agents = summary["agents"].as_array().unwrap().iter();
         agents.map(|agent| agent["file"].as_str().unwrap().to_owned()).collect()
     };
     for format in ["md", "html", "json", "jsonl", "txt"] {
         let out = home.path().join(format);
-        let summary = export(&home.claude(), &out, &["--format", format]);
+        let summary = run_export(&home.claude_dir(), &out, &["--format", format]);
         assert_eq!(summary["transcripts"].as_array().unwrap().len(), 2, "{format}");
         let expected = ["x", "z"].map(|id| format!("agents/agent_{id}.{format}"));
         assert_eq!(names(&summary), expected);
         assert_eq!(summary["agents"][0]["session"], "x");
-        let agent = text(&out, &expected[0]);
+        let agent = file_text(&out, &expected[0]);
         assert!(agent.contains("look around") && agent.contains("a leak, here"), "{agent}");
         assert!(!agent.contains("nothing there") && !agent.contains("it is fixed"), "{agent}");
     }
     let md = home.path().join("md");
-    let head = text(&md, "agents/agent_x.md");
+    let head = file_text(&md, "agents/agent_x.md");
     for row in
         ["Session ID: x  ", "Path: 1 of 1  ", "Agent Of: 11111111-aaaa  ", "Title: look around  "]
     {
         assert!(head.lines().any(|line| line == row), "{row}\n{head}");
     }
-    assert!(text(&md, "index.md").contains("agents/agent_z.md"));
-    let main = text(&md, "transcript_22222222-bbbb_path2.md");
+    assert!(file_text(&md, "index.md").contains("agents/agent_z.md"));
+    let main = file_text(&md, "transcript_22222222-bbbb_path2.md");
     assert!(main.contains("[Agent transcript](agents/agent_z.md)"), "{main}");
     // Of one conversation only what it calls comes along.
     let one = home.path().join("one");
-    let summary = export(&home.claude(), &one, &["1111@1", "--format", "json"]);
+    let summary = run_export(&home.claude_dir(), &one, &["1111@1", "--format", "json"]);
     assert_eq!(names(&summary), ["agents/agent_x.json"]);
     let main = summary["transcripts"][0]["file"].as_str().unwrap();
-    let main: Value = serde_json::from_str(&text(&one, main)).unwrap();
+    let main: Value = serde_json::from_str(&file_text(&one, main)).unwrap();
     let turns = main["turns"].as_array().unwrap().iter();
     let calls: Vec<&Value> = turns.filter_map(|turn| turn["parts"][0].get("agent_file")).collect();
     assert_eq!(calls, ["agents/agent_x.json"]);
@@ -452,18 +452,18 @@ fn agents_inside_a_sessions_file_have_transcripts_too() {
 
 #[test]
 fn what_an_earlier_export_wrote_goes_when_it_does_not_belong() {
-    let home = Home::new();
-    home.session("-p/11111111-aaaa.jsonl", FORKED);
-    home.session("-p/22222222-bbbb.jsonl", "z user hello\ny < z assistant hi");
+    let home = TestHome::new();
+    home.write_session("-p/11111111-aaaa.jsonl", FORKED);
+    home.write_session("-p/22222222-bbbb.jsonl", "z user hello\ny < z assistant hi");
     let out = home.path().join("out");
-    export(&home.claude(), &out, &[]);
+    run_export(&home.claude_dir(), &out, &[]);
     fs::write(out.join("mine.txt"), "mine").unwrap();
     // A name that leads out of the directory is none of ours.
     fs::write(home.path().join("precious"), "precious").unwrap();
-    let marker = text(&out, ".ramus-export");
+    let marker = file_text(&out, ".ramus-export");
     fs::write(out.join(".ramus-export"), format!("{marker}../precious\n")).unwrap();
-    export(&home.claude(), &out, &["2222"]);
-    let left: Vec<PathBuf> = files(&out).into_keys().collect();
+    run_export(&home.claude_dir(), &out, &["2222"]);
+    let left: Vec<PathBuf> = exported_files(&out).into_keys().collect();
     let expected = [".ramus-export", "index.md", "mine.txt", "transcript_22222222-bbbb.md"];
     assert_eq!(left, expected.map(PathBuf::from));
     assert!(home.path().join("precious").exists());
@@ -471,51 +471,55 @@ fn what_an_earlier_export_wrote_goes_when_it_does_not_belong() {
 
 #[test]
 fn several_paths_need_a_directory_and_one_does_not() {
-    let home = Home::new();
-    home.session("-home-dev-app/0123abcd.jsonl", FORKED);
-    let several = ramus(&home.claude(), &["export"]);
+    let home = TestHome::new();
+    home.write_session("-home-dev-app/0123abcd.jsonl", FORKED);
+    let several = run_ramus(&home.claude_dir(), &["export"]);
     assert_eq!(several.status.code(), Some(2));
     assert!(String::from_utf8(several.stderr).unwrap().contains("--out"));
-    let one = ramus(&home.claude(), &["export", "0123abcd@1", "--format", "txt"]);
+    let one = run_ramus(&home.claude_dir(), &["export", "0123abcd@1", "--format", "txt"]);
     let one = String::from_utf8(one.stdout).unwrap();
     assert!(one.starts_with("CLAUDE CODE SESSION TRANSCRIPT\n\nSession ID: 0123abcd\n"), "{one}");
     assert!(one.contains("an abandoned answer"));
-    let nothing = ramus(&home.claude(), &["export", "--since", "2030-01-01"]);
+    let nothing = run_ramus(&home.claude_dir(), &["export", "--since", "2030-01-01"]);
     assert_eq!(nothing.status.code(), Some(1));
-    let nonsense = ramus(&home.claude(), &["export", "--since", "soon"]);
+    let nonsense = run_ramus(&home.claude_dir(), &["export", "--since", "soon"]);
     assert_eq!(nonsense.status.code(), Some(2));
 }
 
 #[test]
 fn secrets_are_taken_out_of_every_format() {
-    let home = Home::new();
+    let home = TestHome::new();
     let key = format!("ghp_{}", "a1B2".repeat(9));
     let prompt = format!("use {key} as ann@example.org in /home/ann/work");
-    home.session(
+    home.write_session(
         "-home-ann-work/0123abcd.jsonl",
-        &format!("a user {prompt}\nb < a assistant with {key}\nc < a user again {key}\nd < c assistant done"),
+        &format!(
+            "a user {prompt}\nb < a assistant with {key}\nc < a user again {key}\nd < c assistant #m {key}\n\
+             e < d call:t1:Bash #m ls\nf < e result:t1 src\ng < f assistant #m and {key}"
+        ),
     );
     for format in ["md", "html", "json", "jsonl", "txt"] {
         let out = home.path().join(format);
-        let summary = export(&home.claude(), &out, &["--format", format, "--redact"]);
-        assert!(summary["redactions"]["github-pat"].as_u64().unwrap() >= 3, "{summary}");
+        let summary = run_export(&home.claude_dir(), &out, &["--format", format, "--redact"]);
+        // Once for each record, though one is on two paths and the reply of three records is read in parts.
+        assert_eq!(summary["redactions"]["github-pat"], 5, "{format} {summary}");
         assert!(summary["redactions"]["email-address"].as_u64().unwrap() >= 1);
-        for (name, bytes) in files(&out) {
+        for (name, bytes) in exported_files(&out) {
             let page = String::from_utf8(bytes).unwrap();
             for secret in [key.as_str(), "ann@example.org", "/home/ann"] {
                 assert!(!page.contains(secret), "{secret} in {}", name.display());
             }
         }
     }
-    let plain = export(&home.claude(), &home.path().join("plain"), &[]);
+    let plain = run_export(&home.claude_dir(), &home.path().join("plain"), &[]);
     assert_eq!(plain["redactions"], Value::Null);
 }
 
 #[test]
 fn secrets_are_taken_out_of_titles_names_and_headers() {
-    let home = Home::new();
+    let home = TestHome::new();
     let key = format!("ghp_{}", "a1B2".repeat(9));
-    let dir = home.claude().join("projects").join(format!("-work-{key}"));
+    let dir = home.claude_dir().join("projects").join(format!("-work-{key}"));
     fs::create_dir_all(&dir).unwrap();
     let record = |uuid: &str, parent: Value, text: &str| {
         serde_json::json!({"parentUuid": parent, "type": "user", "uuid": uuid, "cwd": format!("/work/{key}"),
@@ -531,9 +535,9 @@ fn secrets_are_taken_out_of_titles_names_and_headers() {
     fs::write(dir.join(format!("session-{key}.jsonl")), lines.join("\n")).unwrap();
     for format in ["md", "html", "json", "jsonl", "txt"] {
         let out = home.path().join(format);
-        let summary = export(&home.claude(), &out, &["--format", format, "--redact"]);
+        let summary = run_export(&home.claude_dir(), &out, &["--format", format, "--redact"]);
         assert!(!summary.to_string().contains(&key), "{summary}");
-        for (name, bytes) in files(&out) {
+        for (name, bytes) in exported_files(&out) {
             let page = String::from_utf8(bytes).unwrap();
             for secret in [key.as_str(), "hunter22"] {
                 assert!(!page.contains(secret), "{secret} in {}", name.display());
@@ -545,7 +549,7 @@ fn secrets_are_taken_out_of_titles_names_and_headers() {
 
 #[test]
 fn a_page_has_an_outline_filters_tokens_and_outcomes() {
-    let home = Home::new();
+    let home = TestHome::new();
     let hostile = "x\" onload=\"alert(1)";
     let time = |n: usize| format!("2026-01-01T00:00:{n:02}.000Z");
     let user = |uuid: &str, parent: Value, n: usize, content: Value| {
@@ -578,10 +582,10 @@ fn a_page_has_an_outline_filters_tokens_and_outcomes() {
         assistant("e", "p3", 10, said("other")),
     ];
     let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
-    home.write("-home-dev-app/6666abcd.jsonl", lines.join("\n") + "\n");
+    home.write_file("-home-dev-app/6666abcd.jsonl", lines.join("\n") + "\n");
     let out = home.path().join("out");
-    export(&home.claude(), &out, &["--format", "html"]);
-    let page = text(&out, "transcript_6666abcd_path1_abandoned.html");
+    run_export(&home.claude_dir(), &out, &["--format", "html"]);
+    let page = file_text(&out, "transcript_6666abcd_path1_abandoned.html");
     let outline = &page[page.find("<nav id=\"outline\"").unwrap()..];
     assert!(outline.contains("&lt;i&gt;first&lt;/i&gt; prompt</a>"), "{outline}");
     assert!(outline.contains("<a href=\"#p2\">second prompt</a>"), "{outline}");
@@ -602,22 +606,22 @@ fn a_page_has_an_outline_filters_tokens_and_outcomes() {
         "{page}"
     );
     assert!(!page.contains(" onload=\"alert") && page.matches("<script").count() == 1, "{page}");
-    let index = text(&out, "index.html");
+    let index = file_text(&out, "index.html");
     assert!(index.contains("2 conversations of 1 session in 1 project"), "{index}");
 }
 
 /// A list of all siblings in each of them would take the square of their number.
 #[test]
-fn many_siblings_take_room_in_proportion() {
+fn many_siblings_take_space_in_proportion() {
     let written = |siblings: usize| {
-        let home = Home::new();
+        let home = TestHome::new();
         let way = |n| format!("u{n} < b user way {n}\nv{n} < u{n} assistant done");
         let ways: Vec<String> = (0..siblings).map(way).collect();
         let short = format!("a user go\nb < a assistant yes\n{}", ways.join("\n"));
-        home.session("-home-dev-app/11111111-0000-4000-8000-000000000000.jsonl", &short);
+        home.write_session("-home-dev-app/11111111-0000-4000-8000-000000000000.jsonl", &short);
         let out = home.path().join("out");
-        export(&home.claude(), &out, &["--format", "md"]);
-        files(&out).values().map(Vec::len).sum::<usize>()
+        run_export(&home.claude_dir(), &out, &["--format", "md"]);
+        exported_files(&out).values().map(Vec::len).sum::<usize>()
     };
     let (some, many) = (written(200), written(800));
     assert!(many < some * 5, "{some} {many}");
@@ -625,33 +629,34 @@ fn many_siblings_take_room_in_proportion() {
 
 #[test]
 fn a_session_that_cannot_be_read_for_a_moment_keeps_its_transcript() {
-    let home = testkit::Home::new();
+    let home = testkit::TestHome::new();
     let first = "aaaa1111-0000-4000-8000-000000000000";
     let second = "bbbb1111-0000-4000-8000-000000000000";
     for id in [first, second] {
-        home.session(&format!("-app/{id}.jsonl"), "a user hello\nb < a assistant hi");
+        home.write_session(&format!("-app/{id}.jsonl"), "a user hello\nb < a assistant hi");
     }
     // Different names, so that both are written.
-    let path = home.session(&format!("-app/{second}.jsonl"), "c user other\nd < c assistant yes");
+    let path =
+        home.write_session(&format!("-app/{second}.jsonl"), "c user other\nd < c assistant yes");
     let out = home.path().join("out");
     let args = ["export", "--out", &out.to_string_lossy()];
-    assert_eq!(crate::ramus(&home.claude(), &args).status.code(), Some(0));
-    let before = files(&out);
+    assert_eq!(crate::run_ramus(&home.claude_dir(), &args).status.code(), Some(0));
+    let before = exported_files(&out);
     let text = std::fs::read(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
     // A killed export leaves what was not whole.
     std::fs::create_dir(out.join(".ramus-partial-2147483646-x")).unwrap();
     std::fs::write(out.join(".ramus-partial-2147483646-x/part"), "half").unwrap();
-    assert_eq!(crate::ramus(&home.claude(), &args).status.code(), Some(2));
-    let kept: Vec<_> = files(&out).into_keys().collect();
+    assert_eq!(crate::run_ramus(&home.claude_dir(), &args).status.code(), Some(2));
+    let kept: Vec<_> = exported_files(&out).into_keys().collect();
     assert_eq!(kept, before.keys().cloned().collect::<Vec<_>>());
     std::fs::remove_dir(&path).unwrap();
     std::fs::write(&path, text).unwrap();
-    assert_eq!(crate::ramus(&home.claude(), &args).status.code(), Some(0));
-    assert_eq!(files(&out), before);
+    assert_eq!(crate::run_ramus(&home.claude_dir(), &args).status.code(), Some(0));
+    assert_eq!(exported_files(&out), before);
     // One that is gone for good is removed as before.
     std::fs::remove_file(&path).unwrap();
-    assert_eq!(crate::ramus(&home.claude(), &args).status.code(), Some(0));
-    assert!(files(&out).len() < before.len());
+    assert_eq!(crate::run_ramus(&home.claude_dir(), &args).status.code(), Some(0));
+    assert!(exported_files(&out).len() < before.len());
 }

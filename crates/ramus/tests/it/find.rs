@@ -1,21 +1,21 @@
-//! What `find` finds, what it says about it, and what it must not find.
+//! `ramus find`: what it finds, what it shows, and what it must not find.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use testkit::Home;
+use testkit::TestHome;
 
-use crate::ramus;
-use crate::truth::generated;
+use crate::run_ramus;
+use crate::truth::generate_corpus;
 
 const APP: &str = "-home-dev-app";
 const ID: &str = "11111111-0000-4000-8000-000000000001";
 
 /// Runs `find … --json` and reads the hits.
 #[track_caller]
-fn hits(claude: &Path, args: &[&str]) -> Vec<Value> {
-    let output = ramus(claude, &[&["find"], args, &["--json"]].concat());
+fn find_hits(claude: &Path, args: &[&str]) -> Vec<Value> {
+    let output = run_ramus(claude, &[&["find"], args, &["--json"]].concat());
     let stderr = String::from_utf8_lossy(&output.stderr);
     let lines = String::from_utf8(output.stdout).unwrap();
     let code = output.status.code();
@@ -25,13 +25,13 @@ fn hits(claude: &Path, args: &[&str]) -> Vec<Value> {
 
 /// Writes one session and says what a search finds: uuid, kind, status of each hit.
 #[track_caller]
-fn check(session: &str, args: &[&str], expected: &str) {
-    let home = Home::new();
-    home.session(&format!("{APP}/{ID}.jsonl"), session);
-    assert_eq!(found(&hits(&home.claude(), args)), expected, "{args:?}");
+fn check_hits(session: &str, args: &[&str], expected: &str) {
+    let home = TestHome::new();
+    home.write_session(&format!("{APP}/{ID}.jsonl"), session);
+    assert_eq!(hit_uuids(&find_hits(&home.claude_dir(), args)), expected, "{args:?}");
 }
 
-fn found(hits: &[Value]) -> String {
+fn hit_uuids(hits: &[Value]) -> String {
     let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let rows = hits.iter().map(|hit| {
         format!("{} {} {}", word(&hit["uuid"]), word(&hit["kind"]), word(&hit["status"]))
@@ -55,7 +55,7 @@ const BRANCHED: &str = "
 #[test]
 fn every_place_is_searched_newest_first_with_its_status() {
     // A summary and a title say no time; they come last.
-    check(
+    check_hits(
         BRANCHED,
         &["harp"],
         "h queued active, f prompt active, e answer abandoned, d tool-result abandoned, \
@@ -66,7 +66,7 @@ fn every_place_is_searched_newest_first_with_its_status() {
 #[test]
 fn filters_narrow_the_search() {
     let only =
-        |args: &[&str], expected: &str| check(BRANCHED, &[&["harp"], args].concat(), expected);
+        |args: &[&str], expected: &str| check_hits(BRANCHED, &[&["harp"], args].concat(), expected);
     only(&["--role", "user"], "h queued active, f prompt active, a prompt active");
     only(&["--role", "tool"], "d tool-result abandoned");
     only(
@@ -86,19 +86,53 @@ fn filters_narrow_the_search() {
     only(&["--until", "2026-01-01T00:00:01Z"], "a prompt active");
     only(&["--since", "2026-01-02"], "");
     only(&["--limit", "1"], "h queued active");
-    only(&["--sort", "relevance", "--limit", "2"], "- title active, - summary active");
-    check(BRANCHED, &["Harp"], "f prompt active");
-    check(BRANCHED, &["harp violet"], "f prompt active");
-    check(BRANCHED, &["\"violet harp\""], "f prompt active");
-    check(BRANCHED, &["\"harp violet\""], "");
-    check(BRANCHED, &["--regex", r"^a \w+ [Hh]arp$"], "f prompt active");
-    check(BRANCHED, &["harp", "dev-app", "--kind", "prompt"], "f prompt active, a prompt active");
-    check(BRANCHED, &["harp", "1111", "--kind", "prompt"], "f prompt active, a prompt active");
+    only(&["--sort", "best", "--limit", "1"], "- title active");
+    check_hits(BRANCHED, &["Harp"], "f prompt active");
+    check_hits(BRANCHED, &["VIOLET"], "f prompt active");
+    check_hits(BRANCHED, &["VIOLET", "-s"], "");
+    check_hits(BRANCHED, &["Violet", "-i"], "f prompt active");
+    check_hits(BRANCHED, &["harp", "violet"], "f prompt active");
+    check_hits(BRANCHED, &["violet Harp", "--exact"], "f prompt active");
+    check_hits(BRANCHED, &["violet harp", "--exact"], "");
+    check_hits(BRANCHED, &["viol", "-w"], "");
+    check_hits(BRANCHED, &["volet", "--fuzzy"], "f prompt active");
+    check_hits(BRANCHED, &["a violet harp", "-x", "-i"], "f prompt active");
+    check_hits(BRANCHED, &["\"a violet harp\"", "-x"], "f prompt active");
+    check_hits(BRANCHED, &["harp", "-violet", "--kind", "prompt"], "a prompt active");
+    check_hits(BRANCHED, &["tool:Edit"], "c tool-input abandoned");
+    check_hits(BRANCHED, &["--role", "user", "--until", "2026-01-01T00:00:01Z"], "a prompt active");
+    check_hits(BRANCHED, &["harp violet"], "f prompt active");
+    check_hits(BRANCHED, &["\"violet harp\""], "f prompt active");
+    check_hits(BRANCHED, &["\"harp violet\""], "");
+    check_hits(BRANCHED, &["--regex", r"^a \w+ [Hh]arp$"], "f prompt active");
+    check_hits(
+        BRANCHED,
+        &["harp", "dev-app", "--kind", "prompt"],
+        "f prompt active, a prompt active",
+    );
+    check_hits(BRANCHED, &["harp", "1111", "--kind", "prompt"], "f prompt active, a prompt active");
 }
 
 #[test]
-fn what_nobody_reads_is_not_found() {
-    let home = Home::new();
+fn the_best_hits_say_why() {
+    let home = TestHome::new();
+    home.write_session(&format!("{APP}/{ID}.jsonl"), BRANCHED);
+    let hits = find_hits(&home.claude_dir(), &["violet", "harp", "--sort", "best", "--why"]);
+    assert_eq!(
+        (hits.len(), &hits[0]["uuid"], &hits[0]["level"]),
+        (3, &json!("f"), &json!("phrase"))
+    );
+    assert_eq!(hits[0]["more"], 5);
+    assert_eq!(hits[0]["why"]["words"][0]["form"], "word");
+    let output = run_ramus(&home.claude_dir(), &["find", "violet", "harp", "--why"]);
+    let seen = String::from_utf8(output.stdout).unwrap();
+    assert!(seen.contains("why: phrase in prompt"), "{seen}");
+    assert!(seen.contains("… 5 more in this session"), "{seen}");
+}
+
+#[test]
+fn hidden_records_are_not_found() {
+    let home = TestHome::new();
     let lines = [
         json!({"parentUuid": null, "type": "user", "uuid": "harp1", "harp": "x", "sessionId": "harp",
             "message": {"role": "user", "content": [
@@ -113,14 +147,14 @@ fn what_nobody_reads_is_not_found() {
         json!({"type": "file-history-snapshot", "messageId": "harp", "snapshot": {"trackedFileBackups": {"harp": {}}}}),
     ];
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    home.write(&format!("{APP}/{ID}.jsonl"), text);
-    assert_eq!(found(&hits(&home.claude(), &["harp"])), "");
-    assert_eq!(found(&hits(&home.claude(), &["see"])), "harp1 prompt active");
+    home.write_file(&format!("{APP}/{ID}.jsonl"), text);
+    assert_eq!(hit_uuids(&find_hits(&home.claude_dir(), &["harp"])), "");
+    assert_eq!(hit_uuids(&find_hits(&home.claude_dir(), &["see"])), "harp1 prompt active");
 }
 
 #[test]
 fn copies_are_one_hit_with_all_their_places() {
-    let home = Home::new();
+    let home = TestHome::new();
     let line = |session: &str, more: &str| {
         format!(
             "{{\"parentUuid\":null,\"sessionId\":\"{session}\",{more}\"type\":\"user\",\"message\":{{\"role\":\"user\",\
@@ -131,9 +165,9 @@ fn copies_are_one_hit_with_all_their_places() {
     let copy =
         line(fork, &format!("\"forkedFrom\":{{\"sessionId\":\"{ID}\",\"messageUuid\":\"u1\"}},"));
     // The copy is the older file, and the later one by what it says.
-    home.write(&format!("{APP}/{fork}.jsonl"), format!("\n{copy}"));
-    home.write(&format!("{APP}/{ID}.jsonl"), line(ID, ""));
-    let hits = hits(&home.claude(), &["harp"]);
+    home.write_file(&format!("{APP}/{fork}.jsonl"), format!("\n{copy}"));
+    home.write_file(&format!("{APP}/{ID}.jsonl"), line(ID, ""));
+    let hits = find_hits(&home.claude_dir(), &["harp"]);
     let places = json!([
         {"file": format!("projects/{APP}/{ID}.jsonl"), "line": 1, "status": "active", "conversation": 1},
         {"file": format!("projects/{APP}/{fork}.jsonl"), "line": 2, "status": "active", "conversation": 1},
@@ -165,14 +199,14 @@ fn copies_are_one_hit_with_all_their_places() {
     assert_eq!(keys, stable);
     assert_eq!(hits[0]["schema"], "ramus.find/1");
     assert_eq!((&hits[0]["snippet"], &hits[0]["match"]), (&json!("a harp"), &json!([2, 6])));
-    let output = ramus(&home.claude(), &["find", "harp", "--count"]);
+    let output = run_ramus(&home.claude_dir(), &["find", "harp", "--count"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "1\n");
-    let output = ramus(&home.claude(), &["find", "harp", "--files"]);
+    let output = run_ramus(&home.claude_dir(), &["find", "harp", "--files"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 2);
 }
 
 /// A session of many prompts, one below the other, at every `step`-th second from `start` on.
-fn long(name: &str, start: usize, step: usize, prompts: usize) -> String {
+fn long_session(name: &str, start: usize, step: usize, prompts: usize) -> String {
     (0..prompts)
         .map(|n| {
             let parent = if n == 0 { String::new() } else { format!("< {name}{} ", n - 1) };
@@ -183,19 +217,22 @@ fn long(name: &str, start: usize, step: usize, prompts: usize) -> String {
 
 #[test]
 fn many_hits_come_newest_first_and_each_once() {
-    let home = Home::new();
+    let home = TestHome::new();
     // Two that go on at the same time, one that ended before, and a copy of that which went on.
-    home.session(&format!("{APP}/{ID}.jsonl"), &long("a", 1000, 2, 90));
-    home.session(
+    home.write_session(&format!("{APP}/{ID}.jsonl"), &long_session("a", 1000, 2, 90));
+    home.write_session(
         &format!("{APP}/22222222-0000-4000-8000-000000000002.jsonl"),
-        &long("b", 1001, 2, 90),
+        &long_session("b", 1001, 2, 90),
     );
-    let third = long("c", 0, 3, 90);
-    home.session(&format!("{APP}/33333333-0000-4000-8000-000000000003.jsonl"), &third);
+    let third = long_session("c", 0, 3, 90);
+    home.write_session(&format!("{APP}/33333333-0000-4000-8000-000000000003.jsonl"), &third);
     let copy = format!("{third}more < c89 user @2000 harp at last");
-    home.session(&format!("{APP}/44444444-0000-4000-8000-000000000004.jsonl"), &copy);
-    home.session(&format!("{APP}/55555555-0000-4000-8000-000000000005.jsonl"), "- title harp");
-    let hits = hits(&home.claude(), &["harp"]);
+    home.write_session(&format!("{APP}/44444444-0000-4000-8000-000000000004.jsonl"), &copy);
+    home.write_session(
+        &format!("{APP}/55555555-0000-4000-8000-000000000005.jsonl"),
+        "- title harp",
+    );
+    let hits = find_hits(&home.claude_dir(), &["harp"]);
     assert_eq!(hits.len(), 3 * 90 + 2);
     assert_eq!(hits[0]["uuid"], "more");
     assert_eq!(hits[hits.len() - 1]["kind"], "title");
@@ -203,29 +240,29 @@ fn many_hits_come_newest_first_and_each_once() {
     assert!(times.is_sorted_by(|a, b| a >= b));
     let copied = |hit: &&Value| hit["places"].as_array().unwrap().len() == 2;
     assert_eq!(hits.iter().filter(copied).count(), 90);
-    assert_eq!(self::hits(&home.claude(), &["harp", "--limit", "50"]), hits[..50]);
+    assert_eq!(self::find_hits(&home.claude_dir(), &["harp", "--limit", "50"]), hits[..50]);
 }
 
 #[test]
 fn a_file_may_end_with_something_old() {
-    let home = Home::new();
-    let prompts = long("a", 1000, 1, 60);
-    home.session(&format!("{APP}/{ID}.jsonl"), &prompts);
+    let home = TestHome::new();
+    let prompts = long_session("a", 1000, 1, 60);
+    home.write_session(&format!("{APP}/{ID}.jsonl"), &prompts);
     let old = format!("{prompts}old < a0 user @1 {}", "once upon a time ".repeat(5000));
-    home.session(&format!("{APP}/22222222-0000-4000-8000-000000000002.jsonl"), &old);
+    home.write_session(&format!("{APP}/22222222-0000-4000-8000-000000000002.jsonl"), &old);
     let newest = format!("z user @9000 the newest harp\ny < z assistant @2 {}", "on ".repeat(9000));
-    home.session(&format!("{APP}/33333333-0000-4000-8000-000000000003.jsonl"), &newest);
-    let all = hits(&home.claude(), &["harp"]);
+    home.write_session(&format!("{APP}/33333333-0000-4000-8000-000000000003.jsonl"), &newest);
+    let all = find_hits(&home.claude_dir(), &["harp"]);
     assert_eq!((all.len(), &all[0]["uuid"]), (61, &json!("z")));
     let places = |hit: &Value| hit["places"].as_array().unwrap().len();
     assert!(all[1..].iter().all(|hit| places(hit) == 2), "each stands in two files");
-    assert_eq!(hits(&home.claude(), &["harp", "--limit", "5"]), all[..5]);
+    assert_eq!(find_hits(&home.claude_dir(), &["harp", "--limit", "5"]), all[..5]);
 }
 
 #[test]
 fn agents_of_agents_have_the_status_of_the_call_that_began_it() {
-    let home = Home::new();
-    home.session(
+    let home = TestHome::new();
+    home.write_session(
         &format!("{APP}/{ID}.jsonl"),
         "a user play
          b < a call:t1:Task tune it
@@ -243,33 +280,33 @@ fn agents_of_agents_have_the_status_of_the_call_that_began_it() {
              y{agent} < x{agent} call:{agent}:Task {below}
              z{agent} < y{agent} side-assistant a harp"
         );
-        home.session(&format!("{APP}/{ID}/subagents/agent-{agent}.jsonl"), &calls);
+        home.write_session(&format!("{APP}/{ID}/subagents/agent-{agent}.jsonl"), &calls);
     }
     let statuses: Vec<Value> =
-        hits(&home.claude(), &["harp"]).iter().map(|hit| hit["status"].clone()).collect();
+        find_hits(&home.claude_dir(), &["harp"]).iter().map(|hit| hit["status"].clone()).collect();
     assert_eq!(statuses, ["abandoned"; 3]);
-    assert_eq!(hits(&home.claude(), &["harp", "--branch", "active"]), Vec::<Value>::new());
+    assert_eq!(find_hits(&home.claude_dir(), &["harp", "--branch", "active"]), Vec::<Value>::new());
 }
 
 #[test]
 fn a_project_may_begin_with_a_hyphen() {
-    check(BRANCHED, &["violet", APP], "f prompt active");
-    check(BRANCHED, &["violet", "--project", APP], "f prompt active");
+    check_hits(BRANCHED, &["violet", APP], "f prompt active");
+    check_hits(BRANCHED, &["violet", "--project", APP], "f prompt active");
 }
 
 #[test]
 fn copies_say_what_became_of_each() {
-    let home = Home::new();
-    home.session(
+    let home = TestHome::new();
+    home.write_session(
         &format!("{APP}/{ID}.jsonl"),
         "a user a harp\nb < a assistant @1 ok\nc user @9 new",
     );
     let fork = "22222222-0000-4000-8000-000000000002";
-    home.session(
+    home.write_session(
         &format!("{APP}/{fork}.jsonl"),
         "a user a harp\nb < a assistant @1 ok\nd < b user @20 on",
     );
-    let only = |args: &[&str]| hits(&home.claude(), &[&["harp"], args].concat());
+    let only = |args: &[&str]| find_hits(&home.claude_dir(), &[&["harp"], args].concat());
     let statuses = |hit: &Value| {
         let places = hit["places"].as_array().unwrap();
         places.iter().map(|place| place["status"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
@@ -284,20 +321,23 @@ fn copies_say_what_became_of_each() {
 
 #[test]
 fn a_title_may_stand_in_another_file() {
-    let home = Home::new();
-    home.session(&format!("{APP}/{ID}.jsonl"), "a user a harp\nb < a assistant ok");
+    let home = TestHome::new();
+    home.write_session(&format!("{APP}/{ID}.jsonl"), "a user a harp\nb < a assistant ok");
     let other = "22222222-0000-4000-8000-000000000002";
-    home.session(&format!("{APP}/{other}.jsonl"), "- summary:b Concert in May\nx user @50 else");
+    home.write_session(
+        &format!("{APP}/{other}.jsonl"),
+        "- summary:b Concert in May\nx user @50 else",
+    );
     for scope in [&[][..], &["1111"]] {
-        let hits = hits(&home.claude(), &[&["harp"], scope].concat());
+        let hits = find_hits(&home.claude_dir(), &[&["harp"], scope].concat());
         assert_eq!(hits[0]["title"], "Concert in May", "{scope:?}");
     }
 }
 
 #[test]
 fn agents_have_the_status_of_the_call_that_started_them() {
-    let home = Home::new();
-    home.session(
+    let home = TestHome::new();
+    home.write_session(
         &format!("{APP}/{ID}.jsonl"),
         "
         a        user           go
@@ -307,19 +347,22 @@ fn agents_have_the_status_of_the_call_that_started_them() {
         e < d    assistant @31  ok
     ",
     );
-    home.session(
+    home.write_session(
         &format!("{APP}/{ID}/subagents/agent-a1.jsonl"),
         "
         x        side-user      @2 find the harp
         y < x    side-assistant @3 a harp, here
     ",
     );
-    let claude = home.claude();
+    let claude = home.claude_dir();
     let all = "y answer abandoned, x prompt abandoned, b tool-input abandoned";
-    assert_eq!(found(&hits(&claude, &["harp"])), all);
-    assert_eq!(found(&hits(&claude, &["harp", "--agents", "none"])), "b tool-input abandoned");
-    let agents = hits(&claude, &["harp", "1111", "--agents", "only"]);
-    assert_eq!(found(&agents), "y answer abandoned, x prompt abandoned");
+    assert_eq!(hit_uuids(&find_hits(&claude, &["harp"])), all);
+    assert_eq!(
+        hit_uuids(&find_hits(&claude, &["harp", "--agents", "none"])),
+        "b tool-input abandoned"
+    );
+    let agents = find_hits(&claude, &["harp", "1111", "--agents", "only"]);
+    assert_eq!(hit_uuids(&agents), "y answer abandoned, x prompt abandoned");
     assert_eq!(agents[0]["session"], ID);
     assert_eq!(agents[0]["agent"], "a1");
     assert_eq!(agents[0]["address"], "agent-a1:y");
@@ -334,16 +377,16 @@ fn agents_in_the_sessions_own_file_are_agents_too() {
         y < x    side-assistant   a harp
         c < b    result:t1        a harp was found
     ";
-    check(session, &["harp"], "c tool-result active, y answer active");
-    check(session, &["harp", "--agents", "none"], "c tool-result active");
-    check(session, &["harp", "--agents", "only"], "y answer active");
+    check_hits(session, &["harp"], "c tool-result active, y answer active");
+    check_hits(session, &["harp", "--agents", "none"], "c tool-result active");
+    check_hits(session, &["harp", "--agents", "only"], "y answer active");
 }
 
 #[test]
 fn spilled_results_belong_to_their_record() {
-    let home = Home::new();
+    let home = TestHome::new();
     let spilled = format!("{APP}/{ID}/tool-results/t1.txt");
-    home.session(
+    home.write_session(
         &format!("{APP}/{ID}.jsonl"),
         &format!(
             "
@@ -353,32 +396,35 @@ fn spilled_results_belong_to_their_record() {
     "
         ),
     );
-    home.write(&spilled, "one\ntwo \"quoted\" harp\n");
-    let claude = home.claude();
-    let hit = &hits(&claude, &["\"quoted\" harp"])[0];
-    assert_eq!(found(std::slice::from_ref(hit)), "c tool-result active");
+    home.write_file(&spilled, "one\ntwo \"quoted\" harp\n");
+    let claude = home.claude_dir();
+    let hit = &find_hits(&claude, &["\"quoted\" harp"])[0];
+    assert_eq!(hit_uuids(std::slice::from_ref(hit)), "c tool-result active");
     assert_eq!((&hit["line"], &hit["snippet"]), (&json!(2), &json!("one two \"quoted\" harp")));
-    assert_eq!(found(&hits(&claude, &["harp", "--tool", "Bash"])), "c tool-result active");
-    assert_eq!(found(&hits(&claude, &["harp", "--tool", "Read"])), "");
+    assert_eq!(hit_uuids(&find_hits(&claude, &["harp", "--tool", "Bash"])), "c tool-result active");
+    assert_eq!(hit_uuids(&find_hits(&claude, &["harp", "--tool", "Read"])), "");
 }
 
 #[test]
 fn a_prompt_that_waited_is_found_once() {
-    let home = Home::new();
+    let home = TestHome::new();
     let queue = |content: &str| json!({"type": "queue-operation", "operation": "enqueue", "content": content, "timestamp": "2026-01-01T00:00:09.000Z"});
     let queued = json!({"parentUuid": "a", "type": "attachment", "uuid": "q", "timestamp": "2026-01-01T00:00:10.000Z",
         "attachment": {"type": "queued_command", "prompt": "a harp", "commandMode": "prompt"}});
     let lines = [queue("a harp"), queued, queue("no harp after all")];
-    home.write(&format!("{APP}/{ID}.jsonl"), lines.map(|line| format!("{line}\n")).concat());
-    assert_eq!(found(&hits(&home.claude(), &["harp"])), "q queued active, - queued active");
+    home.write_file(&format!("{APP}/{ID}.jsonl"), lines.map(|line| format!("{line}\n")).concat());
+    assert_eq!(
+        hit_uuids(&find_hits(&home.claude_dir(), &["harp"])),
+        "q queued active, - queued active"
+    );
 }
 
 #[test]
 fn a_person_sees_headings_marks_and_addresses() {
-    let home = Home::new();
-    home.session(&format!("{APP}/{ID}.jsonl"), BRANCHED);
+    let home = TestHome::new();
+    home.write_session(&format!("{APP}/{ID}.jsonl"), BRANCHED);
     let page = |args: &[&str]| {
-        let output = ramus(&home.claude(), &[&["find"], args].concat());
+        let output = run_ramus(&home.claude_dir(), &[&["find"], args].concat());
         String::from_utf8(output.stdout).unwrap()
     };
     let seen = page(&["tune", "--context", "1"]);
@@ -392,11 +438,11 @@ fn a_person_sees_headings_marks_and_addresses() {
 }
 
 #[test]
-fn what_cannot_be_looked_for_is_said() {
-    let home = Home::new();
-    home.session(&format!("{APP}/{ID}.jsonl"), BRANCHED);
+fn invalid_searches_are_reported() {
+    let home = TestHome::new();
+    home.write_session(&format!("{APP}/{ID}.jsonl"), BRANCHED);
     let run = |args: &[&str]| {
-        let output = ramus(&home.claude(), &[&["find"], args].concat());
+        let output = run_ramus(&home.claude_dir(), &[&["find"], args].concat());
         assert!(output.stdout.is_empty(), "{args:?}");
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
@@ -404,21 +450,49 @@ fn what_cannot_be_looked_for_is_said() {
     assert_eq!(code, Some(2));
     assert!(said.starts_with("  harp(s\n      ^\n"), "{said}");
     assert_eq!(run(&["lute"]).0, Some(1));
+    let (code, said) = run(&["volet"]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("Did you mean `violet`? Use --fuzzy to search for it"), "{said}");
     assert_eq!(run(&["  "]).0, Some(2));
-    assert_eq!(run(&["harp", "nowhere-at-all"]).0, Some(2));
+    assert_eq!(run(&["harp", "nowhere-at-all"]).0, Some(1));
+    assert_eq!(run(&["harp", "--in", "nowhere-at-all"]).0, Some(2));
+    let (code, said) = run(&["harp", "role:robot"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("     ^^^^^^^^^^") && !said.contains("regular expression"), "{said}");
+    let (code, said) = run(&["harp", "in:app", "--project", "other"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("only one project or session can be searched"), "{said}");
+    let (_, said) = run(&["harp", "since:2030-01-01"]);
+    assert!(said.contains("Only what passes the filters was searched"), "{said}");
+    assert!(!said.contains("all words") && !said.contains("Did you mean"), "{said}");
+    let (_, said) = run(&["lute", "samovar", "--fuzzy"]);
+    assert!(said.contains("Try fewer words") && !said.contains("--fuzzy"), "{said}");
+    let (code, said) = run(&["harp", "-n", "-5"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("invalid value '-5' for '--limit <N>'"), "{said}");
+    let (code, said) = run(&["harp", "--since", "-7d"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("invalid time \"-7d\""), "{said}");
     assert_eq!(run(&["harp", "--since", "soon"]).0, Some(2));
     assert_eq!(run(&["harp", "--project", "nowhere-at-all"]).0, Some(2));
+}
+
+#[test]
+fn a_line_is_one_phrase() {
+    let session = "a user tune the harp\nb < a assistant yes, tune the harp now";
+    check_hits(session, &["-x", "tune the harp"], "a prompt active");
+    check_hits(session, &["-x", "Tune the"], "");
 }
 
 #[test]
 fn all_needles_of_generated_corpora_are_found() {
     for (megabytes, seed) in [(2, 21), (3, 22), (5, 23), (8, 24)] {
         let dir = tempfile::tempdir().unwrap();
-        let Some(truth) = generated(dir.path(), megabytes, seed) else { return };
+        let Some(truth) = generate_corpus(dir.path(), megabytes, seed) else { return };
         let claude = dir.path().join("claude");
         for (needle, planted) in truth["needles"].as_object().unwrap() {
-            let hits = hits(&claude, &[&format!("\"{needle}\"")]);
-            compare(needle, &hits, planted["at"].as_array().unwrap());
+            let hits = find_hits(&claude, &[&format!("\"{needle}\"")]);
+            compare_planted(needle, &hits, planted["at"].as_array().unwrap());
             for hit in hits.iter().filter(|hit| hit["uuid"].is_string() && hit["agent"].is_null()) {
                 check_status(&claude, &truth, hit);
             }
@@ -426,7 +500,7 @@ fn all_needles_of_generated_corpora_are_found() {
     }
 }
 
-fn compare(needle: &str, hits: &[Value], planted: &[Value]) {
+fn compare_planted(needle: &str, hits: &[Value], planted: &[Value]) {
     let place = |place: &Value| (place["file"].to_string(), place["line"].as_u64());
     let seen: BTreeSet<_> =
         hits.iter().flat_map(|hit| hit["places"].as_array().unwrap()).map(place).collect();
@@ -479,8 +553,8 @@ fn check_status(claude: &Path, truth: &Value, hit: &Value) {
 
 #[test]
 fn prompts_outlive_their_sessions() {
-    let home = testkit::Home::new();
-    home.session("-w/here.jsonl", "a user an osprey nests\nb < a assistant where");
+    let home = testkit::TestHome::new();
+    home.write_session("-w/here.jsonl", "a user an osprey nests\nb < a assistant where");
     let note = |session: &str, text: &str, at: u64| {
         format!(
             "{{\"display\":\"{text}\",\"pastedContents\":{{}},\"timestamp\":{at},\"project\":\"/w\",\"sessionId\":\"{session}\"}}\n"
@@ -489,9 +563,9 @@ fn prompts_outlive_their_sessions() {
     let notes = note("gone", "the osprey flew away", 1_767_225_600_000)
         + "not json\n"
         + &note("here", "an osprey nests", 1_767_225_600_000);
-    std::fs::write(home.claude().join("history.jsonl"), notes).unwrap();
+    std::fs::write(home.claude_dir().join("history.jsonl"), notes).unwrap();
     let rows = |args: &[&str]| -> Vec<serde_json::Value> {
-        let output = crate::ramus(&home.claude(), &[args, &["--json"]].concat());
+        let output = crate::run_ramus(&home.claude_dir(), &[args, &["--json"]].concat());
         let text = String::from_utf8(output.stdout).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
@@ -503,11 +577,11 @@ fn prompts_outlive_their_sessions() {
     assert!(rows(&["find", "flew", "--until", "2025-01-01"]).is_empty());
     assert!(rows(&["find", "flew", "--role", "assistant"]).is_empty());
     assert_eq!(found[1]["class"], "prompt-only");
-    let output = crate::ramus(&home.claude(), &["find", "flew"]);
+    let output = crate::run_ramus(&home.claude_dir(), &["find", "flew"]);
     assert!(String::from_utf8_lossy(&output.stdout).contains("prompt only"));
-    let output = crate::ramus(&home.claude(), &["sessions"]);
+    let output = crate::run_ramus(&home.claude_dir(), &["sessions"]);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("1 prompt of deleted sessions: `--gone` lists them"), "{told}");
+    assert!(told.contains("1 prompt of deleted sessions. Use --gone"), "{told}");
     let gone = &rows(&["sessions", "--gone"])[0]["sessions"];
     assert_eq!(gone.as_array().unwrap().len(), 1);
     assert_eq!(
@@ -515,6 +589,7 @@ fn prompts_outlive_their_sessions() {
         (&"gone".into(), &"prompt-only".into(), &"the osprey flew away".into())
     );
     assert_eq!(rows(&["sessions", "--gone", "-w"])[0]["sessions"].as_array().unwrap().len(), 1);
-    let output = crate::ramus(&home.claude(), &["sessions", "--gone", "--since", "2027-01-01"]);
+    let output =
+        crate::run_ramus(&home.claude_dir(), &["sessions", "--gone", "--since", "2027-01-01"]);
     assert_eq!(output.status.code(), Some(1));
 }

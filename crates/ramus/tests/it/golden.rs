@@ -1,16 +1,16 @@
-//! The machine output and the help, held word for word.
+//! Golden files of the JSON output and the help.
 
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{json, ramus};
+use crate::{run_json, run_ramus};
 
 /// Writes the demo and returns the directory it lies in.
-fn demo() -> TempDir {
+fn write_demo() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let made = Command::new(env!("CARGO_BIN_EXE_ramus"))
         .arg("demo")
@@ -23,9 +23,9 @@ fn demo() -> TempDir {
 
 /// Holds the answer to a command, with what differs from run to run taken out.
 #[track_caller]
-fn golden(name: &str, args: &[&str]) {
-    let dir = demo();
-    let mut answer = json(&dir.path().join("demo"), args);
+fn check_golden(name: &str, args: &[&str]) {
+    let dir = write_demo();
+    let mut answer = run_json(&dir.path().join("demo"), args);
     if let Some(retention) = answer.get_mut("retention") {
         *retention = Value::Null;
     }
@@ -40,65 +40,74 @@ fn golden(name: &str, args: &[&str]) {
 
 #[test]
 fn projects() {
-    golden("projects", &["projects"]);
+    check_golden("projects", &["projects"]);
 }
 
 #[test]
 fn sessions() {
-    golden("sessions", &["sessions", "--all"]);
+    check_golden("sessions", &["sessions", "--all"]);
 }
 
 #[test]
 fn conversations() {
-    golden("conversations", &["conversations", "7ea9"]);
+    check_golden("conversations", &["conversations", "7ea9"]);
 }
 
 #[test]
 fn show() {
-    golden("show", &["show", "10ad"]);
+    check_golden("show", &["show", "10ad"]);
 }
 
 #[test]
 fn files() {
-    golden("files", &["files", "7ea9"]);
-    golden("files_diff", &["files", "7ea9@1", "--diff", "7ea9"]);
+    check_golden("files", &["files", "7ea9"]);
+    check_golden("files_diff", &["files", "7ea9@1", "--diff", "7ea9"]);
 }
 
 #[test]
 fn usage() {
-    golden("usage", &["usage", "--utc", "--by", "branch"]);
+    check_golden("usage", &["usage", "--utc", "--by", "branch"]);
 }
 
 #[test]
 fn tree() {
-    golden("tree", &["tree", "7ea9"]);
+    check_golden("tree", &["tree", "7ea9"]);
 }
 
 #[test]
 fn stats() {
-    golden("stats", &["stats"]);
+    check_golden("stats", &["stats"]);
 }
 
 #[test]
 fn check() {
-    golden("check", &["check"]);
+    check_golden("check", &["check"]);
 }
 
 #[test]
-fn the_demo_is_written_once_and_never_over_anything() {
-    let dir = demo();
-    let again = Command::new(env!("CARGO_BIN_EXE_ramus"))
-        .arg("demo")
-        .arg(dir.path().join("demo"))
-        .output()
-        .unwrap();
-    assert_eq!(again.status.code(), Some(2));
-    assert!(String::from_utf8(again.stderr).unwrap().contains("give another directory"));
+fn the_demo_fills_an_empty_directory_and_never_writes_over_anything() {
+    let home = tempfile::tempdir().unwrap();
+    let run_demo = |dir: &str| {
+        let dir = home.path().join(dir);
+        Command::new(env!("CARGO_BIN_EXE_ramus")).arg("demo").arg(dir).output().unwrap()
+    };
+    let hint = |output: Output| {
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    std::fs::create_dir_all(home.path().join("empty")).unwrap();
+    assert_eq!(run_demo("empty").status.code(), Some(0));
+    assert!(home.path().join("empty/projects").is_dir());
+    assert!(hint(run_demo("empty")).contains("empty sessions`"));
+
+    std::fs::create_dir_all(home.path().join("other/mine")).unwrap();
+    assert!(hint(run_demo("other")).contains("choose another directory"));
+    assert!(!home.path().join("other/projects").exists());
 }
 
 #[test]
 fn reading_changes_nothing() {
-    let dir = demo();
+    let dir = write_demo();
     let claude = dir.path().join("demo");
     let state = || {
         let mut files = Vec::new();
@@ -123,16 +132,16 @@ fn reading_changes_nothing() {
         &["stats"],
         &["check"],
     ] {
-        assert_eq!(ramus(&claude, args).status.code(), Some(0), "{args:?}");
+        assert_eq!(run_ramus(&claude, args).status.code(), Some(0), "{args:?}");
     }
     assert_eq!(state(), before);
 }
 
 #[test]
 fn find() {
-    let dir = demo();
+    let dir = write_demo();
     // One object a line, as hits are found.
-    let output = ramus(&dir.path().join("demo"), &["find", "Dockerfile", "--json"]);
+    let output = run_ramus(&dir.path().join("demo"), &["find", "Dockerfile", "--json"]);
     let lines = String::from_utf8(output.stdout).unwrap();
     let answers = lines.lines().map(|line| {
         let answer: Value = serde_json::from_str(line).unwrap();
@@ -144,11 +153,11 @@ fn find() {
 
 #[test]
 fn diff() {
-    golden("diff", &["diff", "7ea9@1", "7ea9@2"]);
+    check_golden("diff", &["diff", "7ea9@1", "7ea9@2"]);
 }
 
 /// Takes out of an answer what differs from run to run: new ids, the present, the scratch directory.
-fn redacted(text: &str, home: &Path, known: &str) -> String {
+fn redact_paths(text: &str, home: &Path, known: &str) -> String {
     let text = text.replace(&*home.to_string_lossy(), "[dir]");
     let mut out = String::new();
     let mut ids: Vec<&str> = Vec::new();
@@ -210,8 +219,8 @@ fn is_time(text: &str) -> bool {
 #[test]
 fn writing_commands() {
     const ID: &str = "11111111-0000-4000-8000-000000000001";
-    let home = testkit::Home::new();
-    home.session(
+    let home = testkit::TestHome::new();
+    home.write_session(
         &format!("-home-dev-app/{ID}.jsonl"),
         "
         a      user       v=2.1.325 tune the harp
@@ -235,42 +244,50 @@ fn writing_commands() {
         &["trash", "1111", "--yes"],
         &["log"],
     ] {
-        let answer = json(&home.claude(), args);
+        let answer = run_json(&home.claude_dir(), args);
         let answer = serde_json::to_string_pretty(&answer).unwrap();
         writeln!(text, "$ ramus {} --json\n{answer}\n", args.join(" ")).unwrap();
     }
-    insta::assert_snapshot!("written", redacted(&text, home.path(), ID));
+    insta::assert_snapshot!("written", redact_paths(&text, home.path(), ID));
 }
 
-/// Every page of the help: the commands are found in the pages themselves, so that none can be missing.
 #[test]
 fn the_whole_reference() {
     let mut text = String::new();
-    let mut open: Vec<Vec<String>> = vec![Vec::new()];
-    while let Some(command) = open.pop() {
-        let output = Command::new(env!("CARGO_BIN_EXE_ramus"))
-            .env("COLUMNS", "100")
-            .args(&command)
-            .arg("--help")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{command:?}");
-        let page = String::from_utf8(output.stdout).unwrap();
-        let mut below = subcommands(&page);
-        below.reverse();
-        open.extend(below.into_iter().map(|name| [&command[..], &[name]].concat()));
-        let call = [&["ramus".to_owned()], &command[..], &["--help".to_owned()]].concat().join(" ");
-        text = format!("{text}$ {call}\n{page}\n");
+    for (command, help) in help_texts() {
+        text = format!("{text}$ {command} --help\n{help}\n");
     }
     insta::assert_snapshot!("help", text);
 }
 
-/// Returns the commands that a page of the help lists.
-fn subcommands(page: &str) -> Vec<String> {
-    let lines = page.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let names = lines.take_while(|line| !line.is_empty()).filter_map(|line| {
+/// Returns the help of every command, each found in the help of the one above it, so that none can be missing.
+pub(crate) fn help_texts() -> Vec<(String, String)> {
+    let mut texts = Vec::new();
+    let mut open: Vec<Vec<String>> = vec![vec!["ramus".to_owned()]];
+    while let Some(command) = open.pop() {
+        let output = Command::new(env!("CARGO_BIN_EXE_ramus"))
+            .env("COLUMNS", "100")
+            .args(&command[1..])
+            .arg("--help")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{command:?}");
+        let help = String::from_utf8(output.stdout).unwrap();
+        let mut below = list_subcommands(&help, command.len() == 1);
+        below.reverse();
+        open.extend(below.into_iter().map(|name| [&command[..], &[name]].concat()));
+        texts.push((command.join(" "), help));
+    }
+    texts
+}
+
+/// Returns the subcommands that a help text lists: below `Commands:`, or in the groups of `ramus --help`.
+fn list_subcommands(help: &str, grouped: bool) -> Vec<String> {
+    let heading = if grouped { "Most used:" } else { "Commands:" };
+    let lines = help.lines().skip_while(|line| *line != heading);
+    let names = lines.take_while(|line| !line.starts_with("Options")).filter_map(|line| {
         let name = line.strip_prefix("  ")?.split(' ').next()?;
-        (!name.is_empty() && name != "help").then(|| name.to_owned())
+        (!name.is_empty()).then(|| name.to_owned())
     });
     names.collect()
 }
@@ -279,29 +296,31 @@ fn subcommands(page: &str) -> Vec<String> {
 fn completions_and_manual_pages_are_made() {
     let dir = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let output = ramus(dir.path(), &["completions", shell]);
-        assert!(String::from_utf8(output.stdout).unwrap().contains("conversations"), "{shell}");
+        let output = run_ramus(dir.path(), &["completions", shell]);
+        assert!(String::from_utf8(output.stdout).unwrap().contains("COMPLETE"), "{shell}");
     }
     let pages = dir.path().join("pages");
     assert_eq!(
-        ramus(dir.path(), &["man", "--out", pages.to_str().unwrap()]).status.code(),
+        run_ramus(dir.path(), &["man", "--out", pages.to_str().unwrap()]).status.code(),
         Some(0)
     );
     assert!(pages.join("ramus-tree.1").exists());
-    assert!(String::from_utf8(ramus(dir.path(), &["man"]).stdout).unwrap().starts_with(".ie"));
+    assert!(String::from_utf8(run_ramus(dir.path(), &["man"]).stdout).unwrap().starts_with(".ie"));
 }
 
 /// The same project has the same name wherever it is listed.
 #[test]
-fn a_project_is_named_one_way() {
-    let home = testkit::Home::new();
+fn a_project_has_one_name_everywhere() {
+    let home = testkit::TestHome::new();
     let short = "a user Which needle?\nb < a assistant This one.";
-    home.session("-home-dev-app/11111111-0000-4000-8000-000000000001.jsonl", short);
+    home.write_session("-home-dev-app/11111111-0000-4000-8000-000000000001.jsonl", short);
     for args in
         [&["projects"][..], &["sessions"], &["find", "needle"], &["usage", "--by", "project"]]
     {
-        let output =
-            crate::command(&home.claude(), args).env("HOME", "/home/dev").output().unwrap();
+        let output = crate::ramus_command(&home.claude_dir(), args)
+            .env("HOME", "/home/dev")
+            .output()
+            .unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains("~/app") && !text.contains("-home-dev"), "{args:?}\n{text}");
     }
@@ -309,15 +328,15 @@ fn a_project_is_named_one_way() {
 
 #[test]
 fn commands_that_print_a_text_take_json_too() {
-    let home = testkit::Home::new();
+    let home = testkit::TestHome::new();
     for args in [&["guide"][..], &["completions", "bash"], &["man"]] {
-        let answer = crate::json(&home.claude(), args);
-        let plain = crate::ramus(&home.claude(), args).stdout;
+        let answer = crate::run_json(&home.claude_dir(), args);
+        let plain = crate::run_ramus(&home.claude_dir(), args).stdout;
         assert_eq!(answer["text"].as_str().unwrap().as_bytes(), plain, "{args:?}");
         assert_eq!(answer["schema"], format!("ramus.{}/1", args[0]));
     }
-    let dir = home.claude().join("sample").display().to_string();
-    let answer = crate::json(&home.claude(), &["demo", &dir]);
+    let dir = home.claude_dir().join("sample").display().to_string();
+    let answer = crate::run_json(&home.claude_dir(), &["demo", &dir]);
     assert_eq!(answer["directory"], *dir);
     assert!(answer["files"].as_u64().unwrap() > 7, "{answer}");
 }

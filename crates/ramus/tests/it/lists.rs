@@ -2,35 +2,35 @@
 
 use serde_json::{Value, json};
 
-use crate::{json, ramus};
+use crate::{run_json, run_ramus};
 
 const WARM_UP: &str = "a user Warmup\nb < a assistant ready";
 
 /// Three sessions: one with a fork and a failure of the server, one that was compacted, one plain.
-fn home() -> testkit::Home {
-    let home = testkit::Home::new();
-    home.session(
+fn test_home() -> testkit::TestHome {
+    let home = testkit::TestHome::new();
+    home.write_session(
         "-w/forked.jsonl",
         "a user go\nb < a assistant left\nc < a assistant right\nd < c error overloaded",
     );
-    home.session(
+    home.write_session(
         "-w/compacted.jsonl",
         "a user @36000 go\nb < a assistant @36001 done\nc < b boundary @36002\nd < c user @36003 on\ne < d assistant @36004 yes",
     );
-    home.session("-x/plain.jsonl", "a user @72000 hi\nb < a assistant @72001 hello");
-    home.session("-x/agent-warm.jsonl", WARM_UP);
+    home.write_session("-x/plain.jsonl", "a user @72000 hi\nb < a assistant @72001 hello");
+    home.write_session("-x/agent-warm.jsonl", WARM_UP);
     home
 }
 
-fn ids(home: &testkit::Home, args: &[&str]) -> Vec<String> {
-    let rows = json(&home.claude(), &[&["sessions"], args].concat());
+fn listed_ids(home: &testkit::TestHome, args: &[&str]) -> Vec<String> {
+    let rows = run_json(&home.claude_dir(), &[&["sessions"], args].concat());
     let rows = rows["sessions"].as_array().unwrap();
     rows.iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn sessions_are_filtered_and_sorted() {
-    let home = home();
+    let home = test_home();
     for (args, expected) in [
         (&[][..], "plain compacted forked"),
         (&["--limit", "1"], "plain"),
@@ -50,24 +50,24 @@ fn sessions_are_filtered_and_sorted() {
         (&["--model", "gpt"], ""),
         (&["--min-cost", "1000"], ""),
     ] {
-        assert_eq!(ids(&home, args).join(" "), expected, "{args:?}");
+        assert_eq!(listed_ids(&home, args).join(" "), expected, "{args:?}");
     }
 }
 
 #[test]
 fn conversations_and_projects_are_filtered_too() {
-    let home = home();
-    let rows = json(&home.claude(), &["conversations", "--branch", "abandoned"]);
+    let home = test_home();
+    let rows = run_json(&home.claude_dir(), &["conversations", "--branch", "abandoned"]);
     let rows = rows["conversations"].as_array().unwrap();
     assert_eq!(rows.len(), 1);
     assert_eq!(
         (&rows[0]["status"], &rows[0]["file"]),
         (&json!("abandoned"), &json!("projects/-w/forked.jsonl"))
     );
-    let limited = json(&home.claude(), &["conversations", "--limit", "2"]);
+    let limited = run_json(&home.claude_dir(), &["conversations", "--limit", "2"]);
     assert_eq!(limited["conversations"].as_array().unwrap().len(), 2);
     let names = |args: &[&str]| -> Vec<Value> {
-        let projects = json(&home.claude(), &[&["projects"], args].concat());
+        let projects = run_json(&home.claude_dir(), &[&["projects"], args].concat());
         projects["projects"].as_array().unwrap().iter().map(|row| row["name"].clone()).collect()
     };
     assert_eq!(names(&["--since", "2026-01-01T15:00:00Z"]), ["-x"]);
@@ -76,9 +76,9 @@ fn conversations_and_projects_are_filtered_too() {
 
 #[test]
 fn all_lists_agents_that_only_warmed_up() {
-    let home = home();
-    assert!(!ids(&home, &[]).contains(&"warm".to_owned()));
-    let rows = json(&home.claude(), &["sessions", "--all"]);
+    let home = test_home();
+    assert!(!listed_ids(&home, &[]).contains(&"warm".to_owned()));
+    let rows = run_json(&home.claude_dir(), &["sessions", "--all"]);
     let rows = rows["sessions"].as_array().unwrap();
     let row = rows.iter().find(|row| row["id"] == "warm").unwrap();
     assert_eq!(
@@ -89,13 +89,13 @@ fn all_lists_agents_that_only_warmed_up() {
 
 #[test]
 fn tool_calls_are_found_without_a_text() {
-    let home = testkit::Home::new();
-    home.session(
+    let home = testkit::TestHome::new();
+    home.write_session(
         "-w/s.jsonl",
         "a user go\nb < a call:t1:Read /w/main.rs\nc < b result:t1 fn main\nd < c call:t2:Bash ls\ne < d result:t2 x",
     );
     let found = |args: &[&str]| {
-        let output = ramus(&home.claude(), &[&["find", "--json"], args].concat());
+        let output = run_ramus(&home.claude_dir(), &[&["find", "--json"], args].concat());
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let uuids = text.lines().map(|line| {
             let row: Value = serde_json::from_str(line).unwrap();
@@ -110,13 +110,13 @@ fn tool_calls_are_found_without_a_text() {
 
 #[test]
 fn ids_that_are_no_uuids_are_printed_whole_and_accepted_back() {
-    let home = testkit::Home::new();
-    home.session(
+    let home = testkit::TestHome::new();
+    home.write_session(
         "-w/session-one.jsonl",
         "message-1 user hello\nmessage-2 < message-1 assistant left\nmessage-3 < message-1 assistant right",
     );
     let printed = |args: &[&str]| {
-        let output = ramus(&home.claude(), args);
+        let output = run_ramus(&home.claude_dir(), args);
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     for args in [&["show", "session-one"][..], &["tree", "session-one"], &["find", "right"]] {
@@ -129,16 +129,16 @@ fn ids_that_are_no_uuids_are_printed_whole_and_accepted_back() {
 
 #[test]
 fn a_dry_run_of_restore_prints_a_plan() {
-    let home = testkit::Home::new();
+    let home = testkit::TestHome::new();
     let session = "0a1b2c3d-0000-4000-8000-000000000000";
-    let path = home.session(
+    let path = home.write_session(
         &format!("-w/{session}.jsonl"),
         "a user v=2.1.325 hello\nb < a assistant v=2.1.325 left\nc < a assistant v=2.1.325 right",
     );
     let before = std::fs::read(&path).unwrap();
-    let goto = ramus(&home.claude(), &["goto", &format!("{session}@1"), "--yes"]);
+    let goto = run_ramus(&home.claude_dir(), &["goto", &format!("{session}@1"), "--yes"]);
     assert!(goto.status.success(), "{}", String::from_utf8_lossy(&goto.stderr));
-    let output = ramus(&home.claude(), &["restore", session, "--dry-run"]);
+    let output = run_ramus(&home.claude_dir(), &["restore", session, "--dry-run"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains(&format!("3 lines, {} bytes", before.len())), "{text}");
     assert!(!text.contains("parentUuid"), "{text}");

@@ -2,12 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop, and say so")]
 
 mod address;
+mod annotate;
 mod archive;
 mod bad_input;
 mod cache;
 mod carry;
 mod check;
 mod contract;
+mod current_project;
 mod dates;
 mod diff;
 mod export;
@@ -15,6 +17,7 @@ mod files;
 mod find;
 mod fix;
 mod golden;
+mod help_examples;
 mod lineage;
 mod lists;
 mod mcp;
@@ -29,6 +32,7 @@ mod screen_keys;
 mod screen_looks;
 mod screens;
 mod secrets;
+mod shell;
 mod terminal;
 mod truth;
 mod usage;
@@ -41,12 +45,12 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// Runs `ramus` on a Claude directory with nothing of this machine around it.
-fn ramus(claude: &Path, args: &[&str]) -> Output {
-    command(claude, args).output().unwrap()
+fn run_ramus(claude: &Path, args: &[&str]) -> Output {
+    ramus_command(claude, args).output().unwrap()
 }
 
-/// Makes the command that [`ramus`] runs.
-fn command(claude: &Path, args: &[&str]) -> Command {
+/// Makes the command that [`run_ramus`] runs.
+fn ramus_command(claude: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ramus"));
     command
         .env_clear()
@@ -61,8 +65,8 @@ fn command(claude: &Path, args: &[&str]) -> Command {
 
 /// Runs `ramus … --json` and reads the answer.
 #[track_caller]
-fn json(claude: &Path, args: &[&str]) -> Value {
-    let output = ramus(claude, &[args, &["--json"]].concat());
+fn run_json(claude: &Path, args: &[&str]) -> Value {
+    let output = run_ramus(claude, &[args, &["--json"]].concat());
     let stderr = String::from_utf8_lossy(&output.stderr);
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error} for {args:?}\n{stderr}"))

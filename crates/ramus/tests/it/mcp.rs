@@ -1,4 +1,4 @@
-//! `ramus mcp`, spoken to by the official client of the protocol.
+//! `ramus mcp`, tested with the official client of the protocol.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -7,12 +7,12 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-fn tests() -> PathBuf {
+fn tests_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/mcp")
 }
 
 /// Puts the client into a virtual environment of its own; `None` where that cannot be had.
-fn python() -> Option<PathBuf> {
+fn find_python() -> Option<PathBuf> {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-client");
     let python = dir.join("bin/python");
     let ready = |python: &Path| {
@@ -26,23 +26,24 @@ fn python() -> Option<PathBuf> {
     }
     let made = Command::new("python3").args(["-m", "venv"]).arg(&dir).output();
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"];
-    let filled = Command::new(&python).args(install).arg(tests().join("requirements.txt")).output();
+    let filled =
+        Command::new(&python).args(install).arg(tests_dir().join("requirements.txt")).output();
     if made.is_ok() && filled.is_ok() && ready(&python) {
         return Some(python);
     }
-    testkit::skip("the MCP client cannot be installed with python3 and pip");
+    testkit::skip_test("the MCP client cannot be installed with python3 and pip");
     None
 }
 
 #[test]
 fn the_official_client_gets_along_with_the_server() {
-    let Some(python) = python() else { return };
+    let Some(python) = find_python() else { return };
     let dir = tempfile::tempdir().unwrap();
     let demo = dir.path().join("demo");
     let ramus = env!("CARGO_BIN_EXE_ramus");
     assert!(Command::new(ramus).arg("demo").arg(&demo).output().unwrap().status.success());
     let spoken = Command::new(python)
-        .arg(tests().join("conformance.py"))
+        .arg(tests_dir().join("conformance.py"))
         .args([Path::new(ramus), &demo])
         .output()
         .unwrap();
@@ -52,20 +53,20 @@ fn the_official_client_gets_along_with_the_server() {
 
 #[test]
 fn a_client_that_hangs_up_at_once_is_no_error() {
-    let home = testkit::Home::new();
-    let output = crate::ramus(&home.claude(), &["mcp"]);
+    let home = testkit::TestHome::new();
+    let output = crate::run_ramus(&home.claude_dir(), &["mcp"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// A server that may write, and what is said to it.
-struct Agent {
+struct McpClient {
     server: Child,
     answers: Lines<BufReader<ChildStdout>>,
 }
 
-impl Agent {
+impl McpClient {
     fn new(claude: &Path) -> Self {
-        let mut server = crate::command(claude, &["mcp", "--allow-write"])
+        let mut server = crate::ramus_command(claude, &["mcp", "--allow-write"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -76,20 +77,24 @@ impl Agent {
         let client = json!({"name": "test", "version": "1"});
         let hello =
             json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
-        agent.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}));
+        agent.send_message(
+            &json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}),
+        );
         agent.answers.next().unwrap().unwrap();
-        agent.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        agent.send_message(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         agent
     }
 
-    fn send(&self, message: &Value) {
+    fn send_message(&self, message: &Value) {
         writeln!(self.server.stdin.as_ref().unwrap(), "{message}").unwrap();
     }
 
     /// Calls a tool; returns what it says, and whether it refused.
-    fn call(&mut self, tool: &str, arguments: &Value) -> (String, bool) {
+    fn call_tool(&mut self, tool: &str, arguments: &Value) -> (String, bool) {
         let call = json!({"name": tool, "arguments": arguments});
-        self.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}));
+        self.send_message(
+            &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}),
+        );
         let answer = self.answers.next().unwrap().unwrap();
         let answer: Value = serde_json::from_str(&answer).unwrap();
         let result = &answer["result"];
@@ -98,8 +103,8 @@ impl Agent {
     }
 
     /// Makes a plan; returns what is said about it, and its name.
-    fn plan(&mut self, tool: &str, address: &str) -> (String, String) {
-        let (told, is_refused) = self.call(tool, &json!({"address": address}));
+    fn plan_change(&mut self, tool: &str, address: &str) -> (String, String) {
+        let (told, is_refused) = self.call_tool(tool, &json!({"address": address}));
         assert!(!is_refused, "{told}");
         let (_, name) = told.split_once("with plan ").unwrap();
         let name = name.split(' ').next().unwrap().to_owned();
@@ -107,7 +112,7 @@ impl Agent {
     }
 }
 
-impl Drop for Agent {
+impl Drop for McpClient {
     fn drop(&mut self) {
         drop(self.server.stdin.take());
         let _ = self.server.wait();
@@ -127,14 +132,14 @@ const TWO: &str = "
 
 #[test]
 fn confirm_makes_the_very_session_that_was_planned() {
-    let home = testkit::Home::new();
-    let path = home.session(&format!("-home-dev-app/{ID}.jsonl"), TWO);
-    let mut agent = Agent::new(&home.claude());
-    let (told, plan) = agent.plan("fork", "1111:d");
+    let home = testkit::TestHome::new();
+    let path = home.write_session(&format!("-home-dev-app/{ID}.jsonl"), TWO);
+    let mut agent = McpClient::new(&home.claude_dir());
+    let (told, plan) = agent.plan_change("fork", "1111:d");
     let planned = told.lines().next().unwrap().strip_prefix("Would: ").unwrap();
     let (_, file) = planned.split_once(", file ").unwrap();
     assert!(!Path::new(file).exists(), "nothing is written yet");
-    let (told, is_refused) = agent.call("confirm", &json!({"plan": plan}));
+    let (told, is_refused) = agent.call_tool("confirm", &json!({"plan": plan}));
     assert!(!is_refused, "{told}");
     assert_eq!(told.lines().next().unwrap(), format!("Done: {planned}"));
     assert!(Path::new(file).exists());
@@ -143,10 +148,10 @@ fn confirm_makes_the_very_session_that_was_planned() {
 
 #[test]
 fn confirm_refuses_when_the_session_went_on_since_the_plan() {
-    let home = testkit::Home::new();
-    let path = home.session(&format!("-home-dev-app/{ID}.jsonl"), TWO);
-    let mut agent = Agent::new(&home.claude());
-    let (_, plan) = agent.plan("goto", "1111:d");
+    let home = testkit::TestHome::new();
+    let path = home.write_session(&format!("-home-dev-app/{ID}.jsonl"), TWO);
+    let mut agent = McpClient::new(&home.claude_dir());
+    let (_, plan) = agent.plan_change("goto", "1111:d");
     let longer = fs::read_to_string(&path).unwrap()
         + &testkit::jsonl(&format!("{TWO}    g < f  user  thanks"))
             .lines()
@@ -154,16 +159,31 @@ fn confirm_refuses_when_the_session_went_on_since_the_plan() {
             .map(|line| format!("{line}\n"))
             .unwrap();
     fs::write(&path, &longer).unwrap();
-    let (told, is_refused) = agent.call("confirm", &json!({"plan": plan}));
+    let (told, is_refused) = agent.call_tool("confirm", &json!({"plan": plan}));
     assert!(is_refused, "{told}");
-    assert_eq!(told, "the session has changed since this was planned\nHint: plan again");
+    assert_eq!(told, "the session changed after the plan was made\nHint: plan again");
     assert_eq!(fs::read_to_string(&path).unwrap(), longer);
-    let (told, is_refused) = agent.call("confirm", &json!({"plan": plan}));
-    assert!(is_refused && told.contains("there is no plan"), "{told}");
-    let (_, plan) = agent.plan("goto", "1111:d");
-    let (told, is_refused) = agent.call("confirm", &json!({"plan": plan}));
+    let (told, is_refused) = agent.call_tool("confirm", &json!({"plan": plan}));
+    assert!(is_refused && told.contains("no plan"), "{told}");
+    let (_, plan) = agent.plan_change("goto", "1111:d");
+    let (told, is_refused) = agent.call_tool("confirm", &json!({"plan": plan}));
     assert!(!is_refused && told.contains("resumes at: d"), "{told}");
     assert!(fs::read_to_string(&path).unwrap().starts_with(&longer));
-    let (told, is_refused) = agent.call("goto", &json!({"address": "1111:d"}));
+    let (told, is_refused) = agent.call_tool("goto", &json!({"address": "1111:d"}));
     assert!(!is_refused && told.starts_with("Nothing to do"), "{told}");
+}
+
+#[test]
+fn a_search_says_what_it_does_not_list_and_how_to_get_it() {
+    let home = testkit::TestHome::new();
+    let turns = "a user harp\nb < a user harp\nc < b user harp\nd < c user harp\ne < d user harp";
+    home.write_session(&format!("-home-dev-app/{ID}.jsonl"), turns);
+    let mut agent = McpClient::new(&home.claude_dir());
+    let (told, _) = agent.call_tool("search", &json!({"query": "harp"}));
+    assert!(told.contains("5 found, 3 of them listed, best first"), "{told}");
+    assert!(told.contains("… 2 more in 11111111 (`scope` 11111111 lists them)"), "{told}");
+    let (told, _) = agent.call_tool("search", &json!({"query": "harp", "scope": "11111111"}));
+    assert!(told.contains("5 found, best first") && !told.contains("more in"), "{told}");
+    let (told, _) = agent.call_tool("search", &json!({"query": "lute samovar"}));
+    assert!(told.contains("Try fewer words") && !told.contains("--fuzzy"), "{told}");
 }

@@ -1,13 +1,13 @@
-//! `ramus merge`: the flags, the words, what comes along, what is refused.
+//! `ramus merge`: options, output, copied files and refusals.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
 use serde_json::Value;
-use testkit::Home;
+use testkit::TestHome;
 
-use crate::{json, ramus};
+use crate::{run_json, run_ramus};
 
 const ID: &str = "11111111-0000-4000-8000-000000000001";
 const OTHER: &str = "22222222-0000-4000-8000-000000000002";
@@ -22,23 +22,23 @@ const TWO: &str = "
     a3 < p3  assistant  the small one is tuned
 ";
 
-fn scene(short: &str) -> (Home, PathBuf) {
-    let home = Home::new();
-    let path = home.session(&format!("{PROJECT}/{ID}.jsonl"), short);
+fn write_scene(short: &str) -> (TestHome, PathBuf) {
+    let home = TestHome::new();
+    let path = home.write_session(&format!("{PROJECT}/{ID}.jsonl"), short);
     (home, path)
 }
 
-fn stderr(output: &Output) -> String {
+fn stderr_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn records(answer: &Value) -> Vec<Value> {
+fn merged_records(answer: &Value) -> Vec<Value> {
     let text = fs::read_to_string(answer["file"].as_str().unwrap()).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// What is said in a session, in the order of its file.
-fn said(records: &[Value]) -> Vec<String> {
+fn message_texts(records: &[Value]) -> Vec<String> {
     let content = |record: &Value| match &record["message"]["content"] {
         Value::String(text) => Some(text.clone()),
         blocks => blocks[0]["text"].as_str().map(str::to_owned),
@@ -47,10 +47,11 @@ fn said(records: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn a_merge_is_a_session_of_its_own_and_can_be_undone() {
-    let (home, path) = scene(TWO);
+fn a_merge_is_a_separate_session_and_can_be_undone() {
+    let (home, path) = write_scene(TWO);
     let before = fs::read(&path).unwrap();
-    let answer = json(&home.claude(), &["merge", "1111@1", "1111@2", "--title", "Harps", "--yes"]);
+    let answer =
+        run_json(&home.claude_dir(), &["merge", "1111@1", "1111@2", "--title", "Harps", "--yes"]);
     assert_eq!(answer["schema"], "ramus.merge/1");
     assert_eq!(answer["operation"], "merge");
     assert_eq!(answer["common"], 2);
@@ -59,51 +60,53 @@ fn a_merge_is_a_session_of_its_own_and_can_be_undone() {
     assert_eq!(exchanges.len(), 2);
     assert_eq!(exchanges[1]["conversation"], 2);
     assert_eq!(exchanges[1]["fate"], "copied");
-    let lines = records(&answer);
-    assert_eq!(said(&lines).len(), 6);
+    let lines = merged_records(&answer);
+    assert_eq!(message_texts(&lines).len(), 6);
     assert_eq!(lines[0]["mergedFrom"]["sessionId"], ID);
     assert_eq!(lines[6]["customTitle"], "Harps");
     assert_eq!(fs::read(&path).unwrap(), before);
     let new = answer["session"].as_str().unwrap();
-    let sessions = json(&home.claude(), &["sessions"]);
+    let sessions = run_json(&home.claude_dir(), &["sessions"]);
     let found = sessions["sessions"].as_array().unwrap().iter().find(|s| s["id"] == new).unwrap();
     assert_eq!(found["resume_leaf"], answer["resume_leaf"]);
     assert_eq!(found["conversations"], 1);
-    assert_eq!(json(&home.claude(), &["log"])["operations"][0]["operation"], "merge");
-    json(&home.claude(), &["undo", "--yes"]);
+    assert_eq!(run_json(&home.claude_dir(), &["log"])["operations"][0]["operation"], "merge");
+    run_json(&home.claude_dir(), &["undo", "--yes"]);
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
 }
 
 #[test]
 fn the_dry_run_numbers_exchanges_and_pick_takes_the_numbers() {
-    let (home, path) = scene(TWO);
-    let output = ramus(&home.claude(), &["merge", "1111:a2", "1111:a3", "--dry-run"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let talk = stderr(&output);
+    let (home, path) = write_scene(TWO);
+    let output = run_ramus(&home.claude_dir(), &["merge", "1111:a2", "1111:a3", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
+    let talk = stderr_text(&output);
     assert!(talk.contains("1:1   p2"), "{talk}");
     assert!(talk.contains("2:1   p3"), "{talk}");
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 8, "{talk}");
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
     let picked = ["merge", "1111:a2", "1111:a3", "--pick", "2:1", "--pick", "1", "--yes"];
-    let answer = json(&home.claude(), &picked);
-    let said = said(&records(&answer));
+    let answer = run_json(&home.claude_dir(), &picked);
+    let said = message_texts(&merged_records(&answer));
     assert_eq!(
         said[2..],
         ["the small one", "the small one is tuned", "the gold one", "the gold one is tuned"]
     );
-    for (pick, words) in [("3:1", "there is no exchange 3:1"), ("1:x", "names no exchange")] {
-        let output =
-            ramus(&home.claude(), &["merge", "1111:a2", "1111:a3", "--pick", pick, "--yes"]);
+    for (pick, words) in [("3:1", "no exchange 3:1"), ("1:x", "invalid exchange")] {
+        let output = run_ramus(
+            &home.claude_dir(),
+            &["merge", "1111:a2", "1111:a3", "--pick", pick, "--yes"],
+        );
         assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+        assert!(stderr_text(&output).contains(words), "{}", stderr_text(&output));
     }
 }
 
 #[test]
 fn others_in_short_are_one_message() {
-    let (home, _) = scene(TWO);
+    let (home, _) = write_scene(TWO);
     let args = ["merge", "1111:a2", "1111:a3", "--strategy", "digest", "--yes"];
-    let said = said(&records(&json(&home.claude(), &args)));
+    let said = message_texts(&merged_records(&run_json(&home.claude_dir(), &args)));
     assert_eq!(said.len(), 5);
     assert!(
         said[4].contains("> User: the small one\n> Assistant: the small one is tuned"),
@@ -114,48 +117,52 @@ fn others_in_short_are_one_message() {
 
 /// Merges with a command; returns what was said and whether nothing was made.
 #[track_caller]
-fn assisted(home: &Home, command: &str, more: &[&str]) -> (Output, bool) {
+fn run_assisted(home: &TestHome, command: &str, more: &[&str]) -> (Output, bool) {
     let args = ["merge", "1111:a2", "1111:a3", "--strategy", "assisted", "--with", command];
-    let output = ramus(&home.claude(), &[&args[..], more].concat());
-    let dir = home.claude().join("projects").join(PROJECT);
+    let output = run_ramus(&home.claude_dir(), &[&args[..], more].concat());
+    let dir = home.claude_dir().join("projects").join(PROJECT);
     (output, fs::read_dir(dir).unwrap().count() == 1)
 }
 
 #[test]
 fn a_command_writes_the_digest() {
-    let (home, _) = scene(TWO);
-    let seen = home.claude().join("seen.txt");
+    let (home, _) = write_scene(TWO);
+    let seen = home.claude_dir().join("seen.txt");
     let command = format!("tee {} > /dev/null; echo; echo Only the small harp.", seen.display());
-    let (output, untouched) = assisted(&home, &command, &["--dry-run"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(untouched && stderr(&output).contains("│ Only the small harp."), "{}", stderr(&output));
+    let (output, untouched) = run_assisted(&home, &command, &["--dry-run"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
+    assert!(
+        untouched && stderr_text(&output).contains("│ Only the small harp."),
+        "{}",
+        stderr_text(&output)
+    );
     let brief = fs::read_to_string(&seen).unwrap();
     assert!(brief.contains("> User: the gold one\n> Assistant: the gold one is tuned"), "{brief}");
     assert!(brief.contains("> User: the small one"), "{brief}");
     assert!(brief.contains("Conflicts: none") && !brief.contains("which harp"), "{brief}");
-    let (output, untouched) = assisted(&home, &command, &["--yes", "--json"]);
-    assert!(!untouched, "{}", stderr(&output));
+    let (output, untouched) = run_assisted(&home, &command, &["--yes", "--json"]);
+    assert!(!untouched, "{}", stderr_text(&output));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(answer["assisted"], "Only the small harp.");
     assert_eq!(answer["exchanges"][1]["fate"], "summarized");
-    let lines = records(&answer);
-    let digest = said(&lines).pop().unwrap();
+    let lines = merged_records(&answer);
+    let digest = message_texts(&lines).pop().unwrap();
     assert!(digest.ends_with("]\n\nOnly the small harp."), "{digest}");
     let record = lines.iter().find(|line| line["message"]["content"] == *digest).unwrap();
     assert_eq!(record["mergedFrom"][0]["messageUuid"], "a3");
-    let log = json(&home.claude(), &["log"]);
+    let log = run_json(&home.claude_dir(), &["log"]);
     let words = log["operations"][0]["words"].as_str().unwrap();
     assert!(words.ends_with(", assisted"), "{words}");
 }
 
 #[test]
 fn nothing_is_written_without_a_digest() {
-    let (home, _) = scene(TWO);
+    let (home, _) = write_scene(TWO);
     let check = |command: &str, words: &str| {
-        let (output, untouched) = assisted(&home, command, &["--yes"]);
+        let (output, untouched) = run_assisted(&home, command, &["--yes"]);
         assert_eq!(output.status.code(), Some(2), "{command}");
-        let talk = stderr(&output);
-        assert!(untouched && talk.contains("nothing was written: `"), "{command}: {talk}");
+        let talk = stderr_text(&output);
+        assert!(untouched && talk.contains("nothing changed: `"), "{command}: {talk}");
         assert!(talk.contains(words), "{command}: {talk}");
     };
     check("cat > /dev/null; echo no; exit 3", "failed with exit code 3");
@@ -166,25 +173,30 @@ fn nothing_is_written_without_a_digest() {
     check("printf 'a\\377'", "not UTF-8");
     check("kill -9 $$", "SIGKILL");
     let args = ["merge", "1111:a2", "1111:a3", "--strategy", "assisted", "--yes"];
-    let output = ramus(&home.claude(), &args);
-    assert!(stderr(&output).contains("needs `--with COMMAND`"), "{}", stderr(&output));
-    let output = ramus(&home.claude(), &["merge", "1111:a2", "1111:a3", "--with", "cat", "--yes"]);
-    assert!(stderr(&output).contains("`--strategy assisted` only"), "{}", stderr(&output));
+    let output = run_ramus(&home.claude_dir(), &args);
+    assert!(stderr_text(&output).contains("needs `--with COMMAND`"), "{}", stderr_text(&output));
+    let output =
+        run_ramus(&home.claude_dir(), &["merge", "1111:a2", "1111:a3", "--with", "cat", "--yes"]);
+    assert!(
+        stderr_text(&output).contains("needs `--strategy assisted`"),
+        "{}",
+        stderr_text(&output)
+    );
 }
 
 #[test]
 fn a_command_is_not_run_for_nothing() {
-    let home = Home::new();
-    home.write(&format!("{PROJECT}/{ID}.jsonl"), conflict("gold\n", "small\n"));
-    let ran = home.claude().join("ran");
+    let home = TestHome::new();
+    home.write_file(&format!("{PROJECT}/{ID}.jsonl"), conflicting_sessions("gold\n", "small\n"));
+    let ran = home.claude_dir().join("ran");
     let command = format!("cat > {}; echo digest", ran.display());
     let args = ["merge", "1111:r2", "1111:r3", "--strategy", "assisted", "--with", &command];
-    let output = ramus(&home.claude(), &[&args[..], &["--yes"]].concat());
-    assert!(stderr(&output).contains("--on-conflict"), "{}", stderr(&output));
-    let output = ramus(&home.claude(), &[&args[..], &["--on-conflict", "ours"]].concat());
-    assert!(stderr(&output).contains("nobody to ask"), "{}", stderr(&output));
+    let output = run_ramus(&home.claude_dir(), &[&args[..], &["--yes"]].concat());
+    assert!(stderr_text(&output).contains("--on-conflict"), "{}", stderr_text(&output));
+    let output = run_ramus(&home.claude_dir(), &[&args[..], &["--on-conflict", "ours"]].concat());
+    assert!(stderr_text(&output).contains("no terminal to confirm on"), "{}", stderr_text(&output));
     assert!(!ran.exists());
-    json(&home.claude(), &[&args[..], &["--on-conflict", "ours", "--yes"]].concat());
+    run_json(&home.claude_dir(), &[&args[..], &["--on-conflict", "ours", "--yes"]].concat());
     let brief = fs::read_to_string(ran).unwrap();
     assert!(brief.contains("`notes.txt`") && brief.contains("small"), "{brief}");
 }
@@ -192,8 +204,8 @@ fn a_command_is_not_run_for_nothing() {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_the_command_and_all_that_it_started() {
-    let (home, path) = scene(TWO);
-    let (pids, ready) = (home.claude().join("pids"), home.claude().join("ready"));
+    let (home, path) = write_scene(TWO);
+    let (pids, ready) = (home.claude_dir().join("pids"), home.claude_dir().join("ready"));
     assert!(std::process::Command::new("mkfifo").arg(&ready).status().unwrap().success());
     let command = format!(
         "trap '' TERM; sleep 600 & echo $$ $! > {}; echo > {}; wait; sleep 600",
@@ -202,47 +214,59 @@ fn an_interrupt_ends_the_command_and_all_that_it_started() {
     );
     let args =
         ["merge", "1111:a2", "1111:a3", "--strategy", "assisted", "--yes", "--with", &command];
-    let child =
-        crate::command(&home.claude(), &args).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let child = crate::ramus_command(&home.claude_dir(), &args)
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     // Opens once the command writes to the other end.
     fs::read(&ready).unwrap();
     let pid = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
-    assert!(stderr(&output).contains("was interrupted"), "{}", stderr(&output));
+    assert!(stderr_text(&output).contains("was interrupted"), "{}", stderr_text(&output));
     assert_eq!(output.status.code(), Some(2));
     for pid in fs::read_to_string(&pids).unwrap().split_whitespace() {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        assert!(stat.is_empty() || stat.contains(") Z"), "{pid} still runs: {stat}");
+        // What was killed may still be on its way out; what was not sleeps for ten minutes.
+        let stat = || fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let has_ended = |stat: &str| stat.is_empty() || stat.contains(") Z");
+        for _ in 0..600 {
+            if !has_ended(&stat()) {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+        }
+        assert!(has_ended(&stat()), "{pid} still runs: {}", stat());
     }
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
 }
 
 #[test]
-fn what_cannot_be_merged_says_what_to_do() {
-    let (home, _) = scene(TWO);
-    home.session(
+fn a_refused_merge_has_a_hint() {
+    let (home, _) = write_scene(TWO);
+    home.write_session(
         &format!("{PROJECT}/{OTHER}.jsonl"),
         "x1 user v=2.1.325 hello\ny1 < x1 assistant hi",
     );
     let check = |args: &[&str], words: &[&str]| {
-        let output = ramus(&home.claude(), args);
+        let output = run_ramus(&home.claude_dir(), args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         for word in words {
-            assert!(stderr(&output).contains(word), "{args:?} {}", stderr(&output));
+            assert!(stderr_text(&output).contains(word), "{args:?} {}", stderr_text(&output));
         }
     };
-    check(&["merge", "1111:a2", "2222", "--yes"], &["conversation 2 does not begin", "--no-base"]);
-    check(&["merge", "1111:a2", "1111:a1", "--yes"], &["conversation 2 has nothing"]);
+    check(
+        &["merge", "1111:a2", "2222", "--yes"],
+        &["conversation 2 has nothing in common", "--no-base"],
+    );
+    check(&["merge", "1111:a2", "1111:a1", "--yes"], &["conversation 2 adds nothing"]);
     check(&["merge", "1111:a2", "1111:a3"], &["--yes"]);
     check(&["merge", "1111:a2"], &["ADDRESS"]);
     check(&["merge", "1111:a2", "1111:a3", "--strategy", "pick"], &["--pick"]);
-    let answer = json(&home.claude(), &["merge", "1111:a2", "2222", "--no-base", "--yes"]);
-    assert_eq!(said(&records(&answer)).len(), 6);
+    let answer = run_json(&home.claude_dir(), &["merge", "1111:a2", "2222", "--no-base", "--yes"]);
+    assert_eq!(message_texts(&merged_records(&answer)).len(), 6);
 }
 
 /// Two branches that write one file.
-fn conflict(first: &str, second: &str) -> String {
+fn conflicting_sessions(first: &str, second: &str) -> String {
     let mut lines = testkit::jsonl(
         "
         p1       user           v=2.1.325 begin
@@ -271,45 +295,47 @@ fn conflict(first: &str, second: &str) -> String {
 }
 
 #[test]
-fn conflicts_stop_until_somebody_says_what_holds() {
-    let home = Home::new();
-    home.write(&format!("{PROJECT}/{ID}.jsonl"), conflict("gold\n", "small\n"));
+fn conflicts_stop_until_a_version_is_chosen() {
+    let home = TestHome::new();
+    home.write_file(&format!("{PROJECT}/{ID}.jsonl"), conflicting_sessions("gold\n", "small\n"));
     let merge = ["merge", "1111:r2", "1111:r3", "--yes"];
-    let output = ramus(&home.claude(), &merge);
+    let output = run_ramus(&home.claude_dir(), &merge);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("conflict  notes.txt  1: +1 −0, 1 line   2: +1"),
+        stderr_text(&output).contains("conflict  notes.txt  1: +1 −0, 1 line   2: +1"),
         "{}",
-        stderr(&output)
+        stderr_text(&output)
     );
-    assert!(stderr(&output).contains("--on-conflict"));
-    let output = ramus(&home.claude(), &[&merge[..], &["--json"]].concat());
+    assert!(stderr_text(&output).contains("--on-conflict"));
+    let output = run_ramus(&home.claude_dir(), &[&merge[..], &["--json"]].concat());
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(answer["conflicts"][0]["ends"][1]["content"], "small\n");
     assert_eq!(answer["op"], Value::Null);
     for (policy, holds, not) in [("ours", "gold", "small"), ("theirs", "small", "gold")] {
-        let answer = json(&home.claude(), &[&merge[..], &["--on-conflict", policy]].concat());
-        let note = said(&records(&answer)).pop().unwrap();
+        let answer =
+            run_json(&home.claude_dir(), &[&merge[..], &["--on-conflict", policy]].concat());
+        let note = message_texts(&merged_records(&answer)).pop().unwrap();
         assert!(note.contains(holds) && !note.contains(not), "{note}");
     }
-    let answer = json(&home.claude(), &[&merge[..], &["--on-conflict", "keep-both"]].concat());
-    let note = said(&records(&answer)).pop().unwrap();
+    let answer =
+        run_json(&home.claude_dir(), &[&merge[..], &["--on-conflict", "keep-both"]].concat());
+    let note = message_texts(&merged_records(&answer)).pop().unwrap();
     assert!(note.contains("gold") && note.contains("small"), "{note}");
-    home.write(&format!("{PROJECT}/{ID}.jsonl"), conflict("same\n", "same\n"));
-    assert_eq!(json(&home.claude(), &merge)["conflicts"].as_array().unwrap().len(), 0);
+    home.write_file(&format!("{PROJECT}/{ID}.jsonl"), conflicting_sessions("same\n", "same\n"));
+    assert_eq!(run_json(&home.claude_dir(), &merge)["conflicts"].as_array().unwrap().len(), 0);
 }
 
 #[test]
 fn agents_outputs_and_backups_come_along() {
-    let home = Home::new();
+    let home = TestHome::new();
     let with = |short: &str, id: &str, agent: &str| {
-        home.session(&format!("{PROJECT}/{id}.jsonl"), short);
-        home.session(
+        home.write_session(&format!("{PROJECT}/{id}.jsonl"), short);
+        home.write_session(
             &format!("{PROJECT}/{id}/subagents/agent-{agent}.jsonl"),
             "x side-user v=2.1.325 look\ny < x side-assistant v=2.1.325 seen",
         );
-        home.write(&format!("{PROJECT}/{id}/tool-results/{agent}.txt"), agent);
-        let backups = home.claude().join("file-history").join(id);
+        home.write_file(&format!("{PROJECT}/{id}/tool-results/{agent}.txt"), agent);
+        let backups = home.claude_dir().join("file-history").join(id);
         fs::create_dir_all(&backups).unwrap();
         fs::write(backups.join("0123456789abcdef@v1"), agent).unwrap();
     };
@@ -327,27 +353,30 @@ fn agents_outputs_and_backups_come_along() {
     with(&session(2), ID, "ag2");
     with(&session(3), OTHER, "ag3");
     let mut lines =
-        fs::read_to_string(home.claude().join(format!("projects/{PROJECT}/{OTHER}.jsonl")))
+        fs::read_to_string(home.claude_dir().join(format!("projects/{PROJECT}/{OTHER}.jsonl")))
             .unwrap();
     lines.push_str(r#"{"type":"file-history-snapshot","messageId":"p3","snapshot":{"messageId":"p3","trackedFileBackups":{"a.txt":{"backupFileName":"0123456789abcdef@v1","version":1}}},"isSnapshotUpdate":false}"#);
     lines.push('\n');
-    home.write(&format!("{PROJECT}/{OTHER}.jsonl"), lines);
-    let answer = json(&home.claude(), &["merge", "1111", "2222", "--yes"]);
+    home.write_file(&format!("{PROJECT}/{OTHER}.jsonl"), lines);
+    let answer = run_json(&home.claude_dir(), &["merge", "1111", "2222", "--yes"]);
     let new = answer["session"].as_str().unwrap();
-    let dir = home.claude().join("projects").join(PROJECT).join(new);
+    let dir = home.claude_dir().join("projects").join(PROJECT).join(new);
     for agent in ["ag2", "ag3"] {
         let text = fs::read_to_string(dir.join(format!("subagents/agent-{agent}.jsonl"))).unwrap();
         assert_eq!(text.matches(new).count(), 2, "{text}");
         assert!(dir.join(format!("tool-results/{agent}.txt")).is_file());
     }
     // Both sessions call a backup the same; the second one is called otherwise, here and there.
-    let backups = home.claude().join("file-history").join(new);
+    let backups = home.claude_dir().join("file-history").join(new);
     assert_eq!(fs::read_to_string(backups.join("0123456789abcdef@v1")).unwrap(), "ag2");
-    assert_eq!(fs::read_to_string(backups.join("0123456789abcdef@v1-22222222")).unwrap(), "ag3");
-    let records = records(&answer);
+    assert_eq!(
+        fs::read_to_string(backups.join(format!("0123456789abcdef@v1-{OTHER}"))).unwrap(),
+        "ag3"
+    );
+    let records = merged_records(&answer);
     let prompt = records.iter().find(|r| r["message"]["content"] == "ask 3").unwrap();
     let snapshot = records.iter().find(|r| r["type"] == "file-history-snapshot").unwrap();
     assert_eq!(snapshot["snapshot"]["messageId"], prompt["uuid"]);
     let backup = &snapshot["snapshot"]["trackedFileBackups"]["a.txt"]["backupFileName"];
-    assert_eq!(backup, "0123456789abcdef@v1-22222222");
+    assert_eq!(*backup, format!("0123456789abcdef@v1-{OTHER}"));
 }

@@ -1,11 +1,11 @@
-//! What is read whole, in which colours, and how empty answers end.
+//! Complete transcripts, colours, and empty answers.
 
 use std::fs;
 
 use serde_json::Value;
-use testkit::Home;
+use testkit::TestHome;
 
-use crate::ramus;
+use crate::run_ramus;
 
 const FILE: &str = "-p/11111111-aaaa-4000-8000-000000000000.jsonl";
 
@@ -20,17 +20,17 @@ const SESSION: &str = r##"{"parentUuid":null,"type":"user","sessionId":"11111111
 {"parentUuid":"00000000-0000-4000-8000-000000000010","type":"assistant","timestamp":"2026-01-01T00:00:05.000Z","uuid":"00000000-0000-4000-8000-000000000011","message":{"id":"m3","model":"m","content":[{"type":"text","text":"```rust\nfn main() {}\n```"}]}}
 "##;
 
-fn home() -> Home {
-    let home = Home::new();
-    let path = home.claude().join("projects").join(FILE);
+fn test_home() -> TestHome {
+    let home = TestHome::new();
+    let path = home.claude_dir().join("projects").join(FILE);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, SESSION).unwrap();
     home
 }
 
 #[track_caller]
-fn stdout(home: &Home, args: &[&str]) -> String {
-    let output = ramus(&home.claude(), args);
+fn run_stdout(home: &TestHome, args: &[&str]) -> String {
+    let output = run_ramus(&home.claude_dir(), args);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{args:?}: {stderr}");
     String::from_utf8(output.stdout).unwrap()
@@ -38,18 +38,18 @@ fn stdout(home: &Home, args: &[&str]) -> String {
 
 #[test]
 fn a_command_is_whole_and_full_leaves_nothing_out() {
-    let home = home();
-    let brief = stdout(&home, &["show", "1111"]);
+    let home = test_home();
+    let brief = run_stdout(&home, &["show", "1111"]);
     assert!(brief.contains("▎ the first line\n▎ the second line\n"), "{brief}");
     assert!(brief.contains("Agent Explore “look”"), "{brief}");
     assert!(!brief.contains("withheld") && !brief.contains("The body"), "{brief}");
-    let full = stdout(&home, &["show", "1111", "--full"]);
+    let full = run_stdout(&home, &["show", "1111", "--full"]);
     for expected in ["The body of the command", "List the files", "Look around"] {
         assert!(full.contains(expected), "{expected} in {full}");
     }
     assert_eq!(full.matches("thinking (withheld)").count(), 1, "{full}");
     let told: Value =
-        serde_json::from_str(&stdout(&home, &["show", "1111", "--full", "--json"])).unwrap();
+        serde_json::from_str(&run_stdout(&home, &["show", "1111", "--full", "--json"])).unwrap();
     let kinds: Vec<&str> = told["turns"]
         .as_array()
         .unwrap()
@@ -61,20 +61,20 @@ fn a_command_is_whole_and_full_leaves_nothing_out() {
 
 #[test]
 fn output_has_its_colours_where_there_are_colours() {
-    let home = home();
-    let coloured = stdout(&home, &["show", "1111", "--tools", "--color", "always"]);
+    let home = test_home();
+    let coloured = run_stdout(&home, &["show", "1111", "--tools", "--color", "always"]);
     assert!(coloured.contains("\x1b[36mone\x1b[0m\n"), "{coloured}");
     assert!(coloured.contains("\x1b[31mtwo\x1b[0m\n"), "{coloured}");
     assert!(coloured.contains("\x1b[31mthree\x1b[0m␛[2J\n"), "{coloured}");
     assert!(coloured.contains("\x1b[35mfn\x1b[0m"), "{coloured}");
-    let plain = stdout(&home, &["show", "1111", "--tools", "--color", "never"]);
+    let plain = run_stdout(&home, &["show", "1111", "--tools", "--color", "never"]);
     assert!(!plain.contains('\x1b') && plain.contains("│ two\n"), "{plain}");
     for (format, expected) in [
         ("md", "one\ntwo\nthree␛[2J\n"),
         ("txt", "│ two\n"),
         ("html", "<span class=\"p6\">one</span>\n<span class=\"p1\">two</span>\n"),
     ] {
-        let text = stdout(&home, &["export", "1111", "--format", format]);
+        let text = run_stdout(&home, &["export", "1111", "--format", format]);
         assert!(text.contains(expected), "{format}: {text}");
         assert!(!text.contains("␛[3") && !text.contains('\x1b'), "{format}: {text}");
     }
@@ -82,21 +82,21 @@ fn output_has_its_colours_where_there_are_colours() {
 
 #[test]
 fn an_export_tells_once_of_thinking_without_text() {
-    let home = home();
+    let home = test_home();
     for format in ["md", "html", "txt"] {
-        let text = stdout(&home, &["export", "1111", "--format", format, "--thinking"]);
+        let text = run_stdout(&home, &["export", "1111", "--format", format, "--thinking"]);
         assert_eq!(text.matches("withheld").count(), 1, "{format}: {text}");
     }
 }
 
 #[test]
 fn an_empty_answer_ends_alike_for_people_and_scripts() {
-    let empty = Home::new();
-    fs::create_dir_all(empty.claude().join("projects")).unwrap();
+    let empty = TestHome::new();
+    fs::create_dir_all(empty.claude_dir().join("projects")).unwrap();
     let out = empty.path().join("out");
     let out = out.to_string_lossy();
-    let some = home();
-    let cases: &[(&Home, &[&str], i32, Option<&str>)] = &[
+    let some = test_home();
+    let cases: &[(&TestHome, &[&str], i32, Option<&str>)] = &[
         (&empty, &["projects"], 1, Some("projects")),
         (&empty, &["sessions"], 1, Some("sessions")),
         (&empty, &["conversations"], 1, Some("conversations")),
@@ -114,8 +114,8 @@ fn an_empty_answer_ends_alike_for_people_and_scripts() {
         (&some, &["show", "ffff"], 2, None),
     ];
     for (home, args, code, list) in cases {
-        let people = ramus(&home.claude(), args);
-        let scripts = ramus(&home.claude(), &[args, &["--json"][..]].concat());
+        let people = run_ramus(&home.claude_dir(), args);
+        let scripts = run_ramus(&home.claude_dir(), &[args, &["--json"][..]].concat());
         assert_eq!(people.status.code(), Some(*code), "{args:?}");
         assert_eq!(scripts.status.code(), Some(*code), "{args:?} --json");
         if let Some(list) = list {
@@ -144,16 +144,16 @@ d < c    assistant     fine
         testkit::jsonl(fixture).replace("\"isSidechain\":false", "\"isSidechain\":true")
     };
     for (fixture, expected) in [(fixture, 0), (middle, 1)] {
-        let home = Home::new();
-        home.session(FILE, fixture);
+        let home = TestHome::new();
+        home.write_session(FILE, fixture);
         let sub = home
-            .claude()
+            .claude_dir()
             .join("projects")
             .join("-p/11111111-aaaa-4000-8000-000000000000/subagents/agent-abc.jsonl");
         fs::create_dir_all(sub.parent().unwrap()).unwrap();
         fs::write(&sub, agent(fixture)).unwrap();
         assert!(fs::read_to_string(&sub).unwrap().contains("\"isSidechain\":true"));
-        let check = crate::json(&home.claude(), &["check"]);
+        let check = crate::run_json(&home.claude_dir(), &["check"]);
         let defects = check["defects"].as_array().unwrap();
         let in_agent = |defect: &&Value| defect["file"].as_str().unwrap().contains("agent-");
         assert_eq!(defects.iter().filter(in_agent).count(), expected, "{check}");

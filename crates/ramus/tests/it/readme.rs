@@ -1,10 +1,10 @@
-//! The examples of the README work as they are printed, on the sample history they speak of.
+//! The examples of the README work as printed, on the sample history.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Returns the blocks of commands: each command with what is printed below it.
-fn commands(readme: &str) -> Vec<(String, Vec<String>)> {
+fn readme_commands(readme: &str) -> Vec<(String, Vec<String>)> {
     let mut commands: Vec<(String, Vec<String>)> = Vec::new();
     for block in readme.split("```console\n").skip(1) {
         for line in block.split("```").next().unwrap_or_default().lines() {
@@ -22,7 +22,7 @@ fn commands(readme: &str) -> Vec<(String, Vec<String>)> {
 }
 
 /// Runs a line in a shell in which `ramus` is the one under test.
-fn shell(dir: &Path, line: &str) -> Command {
+pub(crate) fn shell_command(dir: &Path, line: &str) -> Command {
     let programs = Path::new(env!("CARGO_BIN_EXE_ramus")).parent().unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new("sh");
@@ -44,7 +44,7 @@ fn examples_work_as_printed() {
     let dir = tempfile::tempdir().unwrap();
     let mut exports = String::new();
     let mut ran = 0;
-    for (command, printed) in commands(readme) {
+    for (command, printed) in readme_commands(readme) {
         if command.starts_with("export ") {
             exports.extend([&*command, "; "]);
             continue;
@@ -59,7 +59,7 @@ fn examples_work_as_printed() {
         let asks = ["ramus goto", "ramus undo"].iter().any(|asks| command.starts_with(asks));
         let yes = if asks { " --yes" } else { "" };
         let line = command.split(" | ").next().unwrap();
-        let output = shell(dir.path(), &format!("{exports}{line}{yes}")).output().unwrap();
+        let output = shell_command(dir.path(), &format!("{exports}{line}{yes}")).output().unwrap();
         let stdout = String::from_utf8_lossy(&output.stdout);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{command}\n{stdout}\n{stderr}");
@@ -69,7 +69,7 @@ fn examples_work_as_printed() {
         if command.starts_with("ramus demo") {
             // A person types more slowly: a file that has just changed is left alone (R24).
             let touch = "find . -type f -exec touch -d 2026-01-01 {} +";
-            assert!(shell(dir.path(), touch).status().unwrap().success());
+            assert!(shell_command(dir.path(), touch).status().unwrap().success());
         }
         ran += 1;
     }

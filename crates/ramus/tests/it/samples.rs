@@ -1,14 +1,14 @@
-//! Real histories, if they are beside the project: every line accounted for, forks as a reader would name them.
+//! Real histories, if available next to the project: every line accounted for, forks as a reader would name them.
 
 use std::fs;
 
-use testkit::shared;
+use testkit::shared_material;
 
-use crate::{json, ramus};
+use crate::{run_json, run_ramus};
 
 #[test]
 fn every_line_of_the_samples_is_accounted_for() {
-    let Some(samples) = shared("samples") else { return };
+    let Some(samples) = shared_material("samples") else { return };
     let mut lines = 0;
     let mut open = vec![samples.join("projects")];
     while let Some(path) = open.pop() {
@@ -22,7 +22,7 @@ fn every_line_of_the_samples_is_accounted_for() {
                 .count() as u64;
         }
     }
-    let check = json(&samples, &["check"]);
+    let check = run_json(&samples, &["check"]);
     let sum =
         ["known", "unknown", "damaged"].iter().map(|key| check[key].as_u64().unwrap()).sum::<u64>();
     assert_eq!(sum, lines);
@@ -32,7 +32,7 @@ fn every_line_of_the_samples_is_accounted_for() {
 
 #[test]
 fn the_forks_of_the_samples_are_those_a_reader_finds() {
-    let Some(samples) = shared("samples") else { return };
+    let Some(samples) = shared_material("samples") else { return };
     for (session, kinds, conversations) in [
         // A prompt was sent twice; the first got no answer.
         ("b0906a0f", &["edit"][..], 2),
@@ -71,8 +71,8 @@ fn the_forks_of_the_samples_are_those_a_reader_finds() {
         ("12a546d1", &[], 1),
         ("2b06ee99", &[], 1),
     ] {
-        let path = find(&samples.join("projects"), session);
-        let tree = json(&samples, &["tree", path.to_str().unwrap()]);
+        let path = find_session(&samples.join("projects"), session);
+        let tree = run_json(&samples, &["tree", path.to_str().unwrap()]);
         let found: Vec<&str> = tree["forks"]
             .as_array()
             .unwrap()
@@ -86,8 +86,8 @@ fn the_forks_of_the_samples_are_those_a_reader_finds() {
 
 #[test]
 fn every_session_of_the_samples_is_read_whole_and_has_a_title() {
-    let Some(samples) = shared("samples") else { return };
-    for session in json(&samples, &["sessions", "--all"])["sessions"].as_array().unwrap() {
+    let Some(samples) = shared_material("samples") else { return };
+    for session in run_json(&samples, &["sessions", "--all"])["sessions"].as_array().unwrap() {
         let (file, messages) = (session["file"].as_str().unwrap(), &session["messages"]);
         let Some(messages) = messages.as_u64().filter(|messages| *messages > 0) else { continue };
         assert!(session["title"].is_string(), "{file}");
@@ -95,10 +95,10 @@ fn every_session_of_the_samples_is_read_whole_and_has_a_title() {
         if session["id"] == "edge_cases" {
             continue;
         }
-        let listed = json(&samples, &["conversations", file]);
+        let listed = run_json(&samples, &["conversations", file]);
         let rows = listed["conversations"].as_array().unwrap();
         let most = rows.iter().map(|row| row["messages"].as_u64().unwrap()).max().unwrap();
-        let shown = json(&samples, &["show", file]);
+        let shown = run_json(&samples, &["show", file]);
         let read = shown["turns"].as_array().unwrap().iter().filter(|turn| {
             matches!(turn["kind"].as_str(), Some("prompt" | "answer" | "synthetic"))
         });
@@ -107,7 +107,7 @@ fn every_session_of_the_samples_is_read_whole_and_has_a_title() {
     }
 }
 
-fn find(dir: &std::path::Path, session: &str) -> std::path::PathBuf {
+fn find_session(dir: &std::path::Path, session: &str) -> std::path::PathBuf {
     let projects = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     let files = projects
         .flat_map(|project| fs::read_dir(project).unwrap().map(|entry| entry.unwrap().path()));
@@ -117,8 +117,8 @@ fn find(dir: &std::path::Path, session: &str) -> std::path::PathBuf {
 
 #[test]
 fn every_conversation_of_the_samples_can_be_read() {
-    let Some(samples) = shared("samples") else { return };
-    for session in json(&samples, &["sessions", "--all"])["sessions"].as_array().unwrap() {
+    let Some(samples) = shared_material("samples") else { return };
+    for session in run_json(&samples, &["sessions", "--all"])["sessions"].as_array().unwrap() {
         let file = session["file"].as_str().unwrap();
         for n in 1..=session["conversations"].as_u64().unwrap() {
             let address = format!("{file}@{n}");
@@ -127,7 +127,7 @@ fn every_conversation_of_the_samples_can_be_read() {
                 &["show", &address, "--raw"],
                 &["tree", &address, "--records"],
             ] {
-                let output = ramus(&samples, args);
+                let output = run_ramus(&samples, args);
                 assert_eq!(
                     output.status.code(),
                     Some(0),

@@ -3,23 +3,23 @@
 use std::fs;
 
 use serde_json::Value;
-use testkit::Home;
+use testkit::TestHome;
 
-use crate::ramus;
+use crate::run_ramus;
 
-fn home_with_secrets(key: &str) -> Home {
-    let home = Home::new();
-    home.session(
+fn home_with_secrets(key: &str) -> TestHome {
+    let home = TestHome::new();
+    home.write_session(
         "-home-dev-app/0123abcd.jsonl",
         &format!(
             "a user use {key} and {key}\nb < a assistant ok\nc < b user PGPASSWORD=hunter22 psql"
         ),
     );
-    home.session(
+    home.write_session(
         "-home-dev-app/4567cdef.jsonl",
         "a user nothing here\nb < a assistant password: str",
     );
-    let spilled = home.claude().join("projects").join("-home-dev-app/0123abcd/tool-results");
+    let spilled = home.claude_dir().join("projects").join("-home-dev-app/0123abcd/tool-results");
     fs::create_dir_all(&spilled).unwrap();
     fs::write(spilled.join("out.txt"), "one\ntwo\nDB_PASSWORD=hunter22\n").unwrap();
     home
@@ -29,7 +29,7 @@ fn home_with_secrets(key: &str) -> Home {
 fn secrets_are_listed_by_session_and_line_and_never_shown() {
     let key = format!("ghp_{}", "a1B2".repeat(9));
     let home = home_with_secrets(&key);
-    let answer = ramus(&home.claude(), &["check", "--secrets", "--json"]);
+    let answer = run_ramus(&home.claude_dir(), &["check", "--secrets", "--json"]);
     assert_eq!(answer.status.code(), Some(0));
     let text = String::from_utf8(answer.stdout).unwrap();
     assert!(!text.contains(&key) && !text.contains("hunter22"), "{text}");
@@ -51,13 +51,13 @@ fn secrets_are_listed_by_session_and_line_and_never_shown() {
 fn the_text_masks_secrets_and_strict_fails_on_them() {
     let key = format!("ghp_{}", "a1B2".repeat(9));
     let home = home_with_secrets(&key);
-    let found = ramus(&home.claude(), &["check", "--secrets", "--strict"]);
+    let found = run_ramus(&home.claude_dir(), &["check", "--secrets", "--strict"]);
     assert_eq!(found.status.code(), Some(1));
     let text = String::from_utf8(found.stdout).unwrap();
     assert!(text.starts_with("4 secrets in 1 session of 3 files"), "{text}");
     assert!(text.contains("0123abcd.jsonl:1  github-pat  ghp_… (40 characters)  ×2"), "{text}");
     assert!(!text.contains(&key) && !text.contains("hunter22"), "{text}");
-    let clean = ramus(&home.claude(), &["check", "4567", "--secrets", "--strict"]);
+    let clean = run_ramus(&home.claude_dir(), &["check", "4567", "--secrets", "--strict"]);
     assert_eq!(clean.status.code(), Some(0));
-    assert_eq!(String::from_utf8(clean.stdout).unwrap(), "No secret found in 1 file.\n");
+    assert_eq!(String::from_utf8(clean.stdout).unwrap(), "No secrets found in 1 file.\n");
 }

@@ -1,19 +1,19 @@
-//! Corpora whose contents are known: every number must come out as it was put in.
+//! Generated corpora with known contents: every number must match.
 
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json as value};
-use testkit::{Home, corpus, shared};
+use testkit::{TestHome, shared_material, write_corpus};
 
-use crate::json;
+use crate::run_json;
 
 #[test]
 fn statistics_of_a_made_corpus_equal_its_truth() {
     for seed in 1..12 {
-        let home = Home::new();
-        let truth = corpus(&home, seed, 30);
-        let stats = json(&home.claude(), &["stats"]);
+        let home = TestHome::new();
+        let truth = write_corpus(&home, seed, 30);
+        let stats = run_json(&home.claude_dir(), &["stats"]);
         let seen = value!({
             "sessions": stats["sessions"],
             "empty": stats["by_class"]["empty"],
@@ -53,7 +53,7 @@ fn statistics_of_a_made_corpus_equal_its_truth() {
             "warmups": truth.warmups,
         });
         assert_eq!(seen, expected, "seed {seed}");
-        let sessions = json(&home.claude(), &["sessions", "--all"]);
+        let sessions = run_json(&home.claude_dir(), &["sessions", "--all"]);
         for session in sessions["sessions"].as_array().unwrap() {
             let id = session["id"].as_str().unwrap();
             if let Some(active) = truth.active.get(id) {
@@ -64,8 +64,8 @@ fn statistics_of_a_made_corpus_equal_its_truth() {
 }
 
 /// Makes a corpus with the generator beside the project.
-pub(crate) fn generated(dir: &Path, megabytes: u32, seed: u32) -> Option<Value> {
-    let generator = shared("tools/gen_corpus.py")?;
+pub(crate) fn generate_corpus(dir: &Path, megabytes: u32, seed: u32) -> Option<Value> {
+    let generator = shared_material("tools/gen_corpus.py")?;
     let made = Command::new("python3")
         .arg(generator)
         .args(["--size-mb", &megabytes.to_string(), "--seed", &seed.to_string(), "--out"])
@@ -82,9 +82,9 @@ pub(crate) fn generated(dir: &Path, megabytes: u32, seed: u32) -> Option<Value> 
 fn statistics_of_generated_corpora_equal_their_truth() {
     for (megabytes, seed) in [(2, 11), (3, 12), (5, 13), (8, 14)] {
         let dir = tempfile::tempdir().unwrap();
-        let Some(truth) = generated(dir.path(), megabytes, seed) else { return };
+        let Some(truth) = generate_corpus(dir.path(), megabytes, seed) else { return };
         let claude = dir.path().join("claude");
-        let stats = json(&claude, &["stats"]);
+        let stats = run_json(&claude, &["stats"]);
         let sum = |value: &Value| {
             value.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>()
         };
@@ -136,7 +136,7 @@ fn statistics_of_generated_corpora_equal_their_truth() {
 /// result of a call at which a copy was cut) is where a client of that time
 /// would resume (R11); the generator does not think of it.
 fn active_leaves(claude: &Path, truth: &Value) {
-    let sessions = json(claude, &["sessions", "--all"]);
+    let sessions = run_json(claude, &["sessions", "--all"]);
     let sessions = sessions["sessions"].as_array().unwrap();
     for expected in truth["session_list"].as_array().unwrap() {
         let session = sessions.iter().find(|session| session["id"] == expected["id"]).unwrap();

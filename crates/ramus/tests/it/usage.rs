@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json as value};
-use testkit::Home;
+use testkit::TestHome;
 
-use crate::truth::generated;
-use crate::{json, ramus};
+use crate::truth::generate_corpus;
+use crate::{run_json, run_ramus};
 
-fn kinds(row: &Value) -> Value {
+fn token_kinds(row: &Value) -> Value {
     let sum = |keys: &[&str]| keys.iter().map(|key| row[*key].as_u64().unwrap()).sum::<u64>();
     value!({
         "input": sum(&["input"]),
@@ -18,13 +18,13 @@ fn kinds(row: &Value) -> Value {
     })
 }
 
-fn keyed(rows: &Value, key: &str) -> Value {
+fn rows_by_key(rows: &Value, key: &str) -> Value {
     let rows = rows.as_array().unwrap().iter();
-    rows.map(|row| (row[key].as_str().unwrap().to_owned(), kinds(row))).collect()
+    rows.map(|row| (row[key].as_str().unwrap().to_owned(), token_kinds(row))).collect()
 }
 
 /// Leaves out what used nothing: the client's own words have a model and a day too.
-fn some(rows: &Value) -> Value {
+fn used_rows(rows: &Value) -> Value {
     let rows = rows.as_object().unwrap().iter();
     let used = rows.filter(|(_, row)| row.as_object().unwrap().values().any(|n| n != 0));
     used.map(|(key, row)| (key.clone(), row.clone())).collect()
@@ -34,13 +34,13 @@ fn some(rows: &Value) -> Value {
 fn tokens_of_generated_corpora_equal_their_truth() {
     for (megabytes, seed) in [(1, 31), (2, 32), (4, 33), (8, 34)] {
         let dir = tempfile::tempdir().unwrap();
-        let Some(truth) = generated(dir.path(), megabytes, seed) else { return };
-        let usage = json(&dir.path().join("claude"), &["usage", "--utc"]);
-        assert_eq!(kinds(&usage["totals"]), truth["tokens"]["dedup_max"], "seed {seed}");
-        let models = some(&truth["tokens_by_model_dedup_max"]);
-        assert_eq!(keyed(&usage["by_model"], "model"), models, "seed {seed}");
-        let days = some(&truth["tokens_by_day_dedup_max"]);
-        assert_eq!(some(&keyed(&usage["by_day"], "day")), days, "seed {seed}");
+        let Some(truth) = generate_corpus(dir.path(), megabytes, seed) else { return };
+        let usage = run_json(&dir.path().join("claude"), &["usage", "--utc"]);
+        assert_eq!(token_kinds(&usage["totals"]), truth["tokens"]["dedup_max"], "seed {seed}");
+        let models = used_rows(&truth["tokens_by_model_dedup_max"]);
+        assert_eq!(rows_by_key(&usage["by_model"], "model"), models, "seed {seed}");
+        let days = used_rows(&truth["tokens_by_day_dedup_max"]);
+        assert_eq!(used_rows(&rows_by_key(&usage["by_day"], "day")), days, "seed {seed}");
         for part in ["by_branch", "by_line"] {
             let parts = usage[part].as_object().unwrap();
             let cost: f64 = parts.values().map(|part| part["cost_usd"].as_f64().unwrap()).sum();
@@ -53,8 +53,8 @@ fn tokens_of_generated_corpora_equal_their_truth() {
 #[test]
 fn branches_add_up() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(_) = generated(dir.path(), 3, 35) else { return };
-    let usage = json(&dir.path().join("claude"), &["usage", "--by", "branch"]);
+    let Some(_) = generate_corpus(dir.path(), 3, 35) else { return };
+    let usage = run_json(&dir.path().join("claude"), &["usage", "--by", "branch"]);
     let cost = |status: &str| {
         let rows = usage["branches"].as_array().unwrap().iter();
         let rows = rows.filter(|row| row["status"] == status);
@@ -67,8 +67,8 @@ fn branches_add_up() {
 const SESSION: &str = "0a1b2c3d-0000-4000-8000-000000000000";
 
 /// A session with two days, two models, a fork and an agent.
-fn home() -> Home {
-    let home = Home::new();
+fn test_home() -> TestHome {
+    let home = TestHome::new();
     let answer = |uuid: &str, parent: &str, model: &str, time: &str, usage: Value| {
         value!({"parentUuid": parent, "isSidechain": false, "cwd": "/home/dev/app", "sessionId": SESSION,
             "version": "2.0.74", "type": "assistant", "requestId": format!("r{uuid}"),
@@ -112,18 +112,18 @@ fn home() -> Home {
         ),
     ];
     let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
-    home.write(&format!("-home-dev-app/{SESSION}.jsonl"), lines);
+    home.write_file(&format!("-home-dev-app/{SESSION}.jsonl"), lines);
     home
 }
 
-fn usage(args: &[&str]) -> Value {
+fn run_usage(args: &[&str]) -> Value {
     let args: Vec<&str> = ["usage", "--utc"].iter().chain(args).copied().collect();
-    json(&home().claude(), &args)
+    run_json(&test_home().claude_dir(), &args)
 }
 
 #[test]
 fn every_kind_of_token_has_its_price() {
-    let usage = usage(&[]);
+    let usage = run_usage(&[]);
     let cost = |row: &Value| row["cost_usd"].as_f64().unwrap();
     // 1M input, 1M written for five minutes and 2M for an hour; 1M output and five searches; 1M output fast.
     assert_eq!(cost(&usage["totals"]), (5.0 + 6.25 + 20.0) + (5.0 + 0.05) + 50.0);
@@ -138,22 +138,22 @@ fn every_kind_of_token_has_its_price() {
 
 #[test]
 fn time_and_model_choose_messages() {
-    let messages = |args: &[&str]| usage(args)["totals"]["messages"].clone();
+    let messages = |args: &[&str]| run_usage(args)["totals"]["messages"].clone();
     assert_eq!(messages(&["--since", "2026-02-01"]), 2);
     assert_eq!(messages(&["--until", "2026-01-31"]), 2);
     assert_eq!(messages(&["--since", "2026-01-31T12:00:00Z", "--until", "2026-01-31"]), 1);
     assert_eq!(messages(&["--model", "OPUS"]), 2);
     assert_eq!(messages(&["--project", "app"]), 4);
-    let months = usage(&[])["by_month"].clone();
+    let months = run_usage(&[])["by_month"].clone();
     assert_eq!(months[0]["month"], "2026-01");
-    assert_eq!(usage(&[])["by_week"].as_array().unwrap().len(), 1);
+    assert_eq!(run_usage(&[])["by_week"].as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn days_are_those_of_the_zone() {
-    let home = home();
+    let home = test_home();
     for (zone, name) in [("JST-9", "local time"), ("Asia/Tokyo", "Asia/Tokyo")] {
-        let mut command = crate::command(&home.claude(), &["usage", "--json"]);
+        let mut command = crate::ramus_command(&home.claude_dir(), &["usage", "--json"]);
         let output = command.env("TZ", zone).output().unwrap();
         let usage: Value = serde_json::from_slice(&output.stdout).unwrap();
         let days: Vec<&str> = usage["by_day"]
@@ -169,19 +169,19 @@ fn days_are_those_of_the_zone() {
 }
 
 #[test]
-fn messages_without_a_time_have_a_row_of_their_own() {
-    let home = Home::new();
-    home.session(
+fn messages_without_a_timestamp_have_a_separate_row() {
+    let home = TestHome::new();
+    home.write_session(
         "-home-dev-app/11111111-0000-4000-8000-000000000001.jsonl",
         "a user go\nb < a assistant one\nc < b user on\nd < c assistant @none two",
     );
-    let usage = json(&home.claude(), &["usage"]);
+    let usage = run_json(&home.claude_dir(), &["usage"]);
     assert_eq!(
         (&usage["totals"]["messages"], &usage["undated"]["messages"]),
         (&2.into(), &1.into())
     );
     let shown = |args: &[&str]| {
-        let output = ramus(&home.claude(), &[&["usage", "--by", "month"], args].concat());
+        let output = run_ramus(&home.claude_dir(), &[&["usage", "--by", "month"], args].concat());
         String::from_utf8(output.stdout).unwrap()
     };
     assert!(shown(&[]).contains("\nno time"), "{}", shown(&[]));
@@ -190,32 +190,32 @@ fn messages_without_a_time_have_a_row_of_their_own() {
 
 #[test]
 fn nothing_in_scope_is_nothing_found() {
-    let output = ramus(&home().claude(), &["usage", "--since", "2027-01-01"]);
+    let output = run_ramus(&test_home().claude_dir(), &["usage", "--since", "2027-01-01"]);
     assert_eq!(output.status.code(), Some(1));
-    let output = ramus(&home().claude(), &["usage", "--since", "soon"]);
+    let output = run_ramus(&test_home().claude_dir(), &["usage", "--since", "soon"]);
     assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]
 fn a_file_can_change_the_prices() {
-    let home = home();
+    let home = test_home();
     let file = home.path().join("prices.json");
     std::fs::write(&file, r#"{"models":{"glm-5":{"input":1,"output":1000}}}"#).unwrap();
-    let usage = json(&home.claude(), &["usage", "--prices", file.to_str().unwrap()]);
+    let usage = run_json(&home.claude_dir(), &["usage", "--prices", file.to_str().unwrap()]);
     assert_eq!(usage["unpriced"], value!([]));
     assert_eq!(usage["prices"]["file"], file.to_str().unwrap());
     std::fs::write(&file, "{").unwrap();
-    let output = ramus(&home.claude(), &["usage", "--prices", file.to_str().unwrap()]);
+    let output = run_ramus(&home.claude_dir(), &["usage", "--prices", file.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("prices.json"));
-    let output = ramus(&home.claude(), &["usage", "--prices", "/nowhere"]);
+    let output = run_ramus(&home.claude_dir(), &["usage", "--prices", "/nowhere"]);
     assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]
-fn the_clients_count_stands_beside_ours() {
-    let home = home();
-    let path = home.claude().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
+fn the_clients_totals_are_shown_next_to_ours() {
+    let home = test_home();
+    let path = home.claude_dir().join(format!("projects/-home-dev-app/{SESSION}.jsonl"));
     let mut lines = std::fs::read_to_string(&path).unwrap();
     for cost in ["1.0", "86.3"] {
         writeln!(
@@ -225,7 +225,7 @@ fn the_clients_count_stands_beside_ours() {
         .unwrap();
     }
     std::fs::write(&path, lines).unwrap();
-    let usage = json(&home.claude(), &["usage", "--compare-client"]);
+    let usage = run_json(&home.claude_dir(), &["usage", "--compare-client"]);
     let row = &usage["client"][0];
     assert_eq!(
         (row["client_cost_usd"].as_f64(), row["cost_usd"].as_f64()),
@@ -234,16 +234,17 @@ fn the_clients_count_stands_beside_ours() {
     assert_eq!(row["difference_usd"], 0.0);
     assert_eq!(row["client_lacks_prices"], true);
     assert_eq!(row["models"][1]["client_tokens"], 5);
-    let text = ramus(&home.claude(), &["usage", "--compare-client"]);
+    let text = run_ramus(&home.claude_dir(), &["usage", "--compare-client"]);
     assert!(String::from_utf8_lossy(&text.stdout).contains("$86.3000"));
 }
 
 #[test]
 fn tables_for_people_and_spreadsheets() {
-    let home = home();
+    let home = test_home();
     for by in ["day", "week", "month", "model", "project", "session", "conversation", "branch"] {
         for width in ["40", "80", "160"] {
-            let mut command = crate::command(&home.claude(), &["usage", "--utc", "--by", by]);
+            let mut command =
+                crate::ramus_command(&home.claude_dir(), &["usage", "--utc", "--by", by]);
             let output = command.env("COLUMNS", width).output().unwrap();
             let text = String::from_utf8(output.stdout).unwrap();
             let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
@@ -252,12 +253,12 @@ fn tables_for_people_and_spreadsheets() {
                 "{by} {width}\n{text}"
             );
         }
-        let csv = ramus(&home.claude(), &["usage", "--utc", "--by", by, "--csv"]);
+        let csv = run_ramus(&home.claude_dir(), &["usage", "--utc", "--by", by, "--csv"]);
         let text = String::from_utf8(csv.stdout).unwrap();
         assert!(text.lines().count() > 1 && text.contains("cost_usd"), "{text}");
     }
     insta::assert_snapshot!(
-        String::from_utf8(ramus(&home.claude(), &["usage", "--utc"]).stdout).unwrap()
+        String::from_utf8(run_ramus(&home.claude_dir(), &["usage", "--utc"]).stdout).unwrap()
     );
 }
 
@@ -265,24 +266,25 @@ fn tables_for_people_and_spreadsheets() {
 #[test]
 fn every_message_by_itself_adds_up_to_the_same() {
     for seed in [3, 4, 5] {
-        let home = Home::new();
-        testkit::corpus(&home, seed, 40);
+        let home = TestHome::new();
+        testkit::write_corpus(&home, seed, 40);
         for by in ["conversation", "branch"] {
-            let mut added = json(&home.claude(), &["usage", "--utc", "--by", by]);
+            let mut added = run_json(&home.claude_dir(), &["usage", "--utc", "--by", by]);
             // Every model has such a letter in its name.
-            let mut each = json(&home.claude(), &["usage", "--utc", "--by", by, "--model=-"]);
-            round(&mut added);
-            round(&mut each);
+            let mut each =
+                run_json(&home.claude_dir(), &["usage", "--utc", "--by", by, "--model=-"]);
+            round_dollars(&mut added);
+            round_dollars(&mut each);
             assert_eq!(added, each, "seed {seed}, by {by}");
         }
     }
 }
 
 /// Leaves of dollars what the order of adding up cannot change.
-fn round(value: &mut Value) {
+fn round_dollars(value: &mut Value) {
     match value {
-        Value::Array(list) => list.iter_mut().for_each(round),
-        Value::Object(members) => members.values_mut().for_each(round),
+        Value::Array(list) => list.iter_mut().for_each(round_dollars),
+        Value::Object(members) => members.values_mut().for_each(round_dollars),
         Value::Number(number) if number.is_f64() => {
             *value = value!((number.as_f64().unwrap() * 1e6).round() as i64);
         }
@@ -291,13 +293,13 @@ fn round(value: &mut Value) {
 }
 
 /// Adds up rows of amounts.
-fn together(rows: &[&Value]) -> Value {
+fn sum_rows(rows: &[&Value]) -> Value {
     let sum = |key: &str| rows.iter().map(|row| row[key].as_u64().unwrap()).sum::<u64>();
     let keys = ["messages", "input", "output", "cache_read", "cache_write_5m", "cache_write_1h"];
     keys.iter().map(|key| ((*key).to_owned(), Value::from(sum(key)))).collect()
 }
 
-fn dollars(row: &Value) -> f64 {
+fn row_dollars(row: &Value) -> f64 {
     row["cost_usd"].as_f64().unwrap_or_default()
 }
 
@@ -305,14 +307,18 @@ fn dollars(row: &Value) -> f64 {
 fn compare_paths(claude: &std::path::Path, sessions: &[String]) -> usize {
     let mut compared = 0;
     for session in sessions {
-        let usage = json(claude, &["usage", session, "--by", "conversation"]);
+        let usage = run_json(claude, &["usage", session, "--by", "conversation"]);
         for row in usage["by_conversation"].as_array().unwrap() {
             let address = format!("{session}@{}", row["n"]);
-            let shown = json(claude, &["show", &address]);
+            let shown = run_json(claude, &["show", &address]);
             let [replies, agents] = ["replies", "agents"].map(|part| &shown["usage"][part]);
-            assert_eq!(together(&[replies, agents]), together(&[row]), "{address}");
-            let cost = dollars(replies) + dollars(agents);
-            assert!((cost - dollars(row)).abs() < 1e-6, "{address}: {cost} of {}", dollars(row));
+            assert_eq!(sum_rows(&[replies, agents]), sum_rows(&[row]), "{address}");
+            let cost = row_dollars(replies) + row_dollars(agents);
+            assert!(
+                (cost - row_dollars(row)).abs() < 1e-6,
+                "{address}: {cost} of {}",
+                row_dollars(row)
+            );
             let turns = shown["turns"].as_array().unwrap();
             let told: Vec<&Value> = turns.iter().map(|turn| &turn["usage"]).collect();
             let told: Vec<&Value> = told.into_iter().filter(|usage| !usage.is_null()).collect();
@@ -328,49 +334,49 @@ fn compare_paths(claude: &std::path::Path, sessions: &[String]) -> usize {
 fn show_adds_up_to_what_usage_tells_of_a_path() {
     let dir = tempfile::tempdir().unwrap();
     let demo = dir.path().join("demo");
-    assert!(ramus(dir.path(), &["demo", &demo.to_string_lossy()]).status.success());
+    assert!(run_ramus(dir.path(), &["demo", &demo.to_string_lossy()]).status.success());
     // A path that goes on in another file is longer than what `usage` tells of one session.
     let continues = |session: &Value| {
         session["links"].as_array().unwrap().iter().any(|link| link["kind"] == "continuation")
     };
     let alone = |claude: &std::path::Path| -> Vec<String> {
-        let listed = json(claude, &["sessions"]);
+        let listed = run_json(claude, &["sessions"]);
         let sessions = listed["sessions"].as_array().unwrap().iter();
         let alone = sessions.filter(|session| !continues(session));
         alone.map(|session| session["id"].as_str().unwrap().to_owned()).collect()
     };
     assert!(compare_paths(&demo, &alone(&demo)) > 5);
     let generated_dir = tempfile::tempdir().unwrap();
-    let Some(_) = generated(generated_dir.path(), 1, 36) else { return };
+    let Some(_) = generate_corpus(generated_dir.path(), 1, 36) else { return };
     let claude = generated_dir.path().join("claude");
     assert!(compare_paths(&claude, &alone(&claude)) > 5);
 }
 
 #[test]
 fn show_tells_below_each_reply_what_it_used() {
-    let home = Home::new();
-    home.session(
+    let home = TestHome::new();
+    home.write_session(
         "-tea/11111111-0000-4000-8000-000000000001.jsonl",
         "p1      user      v=2.1.325 one
          a1 < p1 assistant #m1 two
          p2 < a1 user      three
          a2 < p2 assistant #m2 four",
     );
-    let output = ramus(&home.claude(), &["show", "1111", "--usage"]);
+    let output = run_ramus(&home.claude_dir(), &["show", "1111", "--usage"]);
     let text = String::from_utf8(output.stdout).unwrap();
     let row = "  in    10  cache read     0  cache write     0  out     5  context    10   $0.0001";
     assert_eq!(text.matches(row).count(), 2, "{text}");
     assert!(text.contains("2 replies\n  in    20  "), "{text}");
-    let plain = String::from_utf8(ramus(&home.claude(), &["show", "1111"]).stdout).unwrap();
+    let plain = String::from_utf8(run_ramus(&home.claude_dir(), &["show", "1111"]).stdout).unwrap();
     assert!(!plain.contains("context"), "{plain}");
-    let shown = json(&home.claude(), &["show", "1111"]);
+    let shown = run_json(&home.claude_dir(), &["show", "1111"]);
     let told = &shown["turns"][1]["usage"];
     assert_eq!((&told["context"], &told["cost_usd"]), (&value!(10), &value!(0.000_105)), "{told}");
-    let prices = home.claude().join("prices.json");
+    let prices = home.claude_dir().join("prices.json");
     let dear = r#"{"models": {"claude-sonnet-4-5": {"input": 1000, "output": 0}}}"#;
     std::fs::write(&prices, dear).unwrap();
     let args = ["show", "1111", "--usage", "--prices", &prices.to_string_lossy()];
-    let text = String::from_utf8(ramus(&home.claude(), &args).stdout).unwrap();
+    let text = String::from_utf8(run_ramus(&home.claude_dir(), &args).stdout).unwrap();
     assert_eq!(text.matches(" $0.0100").count(), 2, "{text}");
     assert!(text.contains(" $0.0200"), "{text}");
 }

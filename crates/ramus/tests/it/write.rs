@@ -1,4 +1,4 @@
-//! Commands that write: what they say, what they refuse, and what a crash leaves.
+//! Commands that write: output, refusals, and what a crash leaves.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use testkit::{Home, jsonl};
+use testkit::{TestHome, jsonl};
 
-use crate::{command, json, ramus};
+use crate::{ramus_command, run_json, run_ramus};
 
 const ID: &str = "11111111-0000-4000-8000-000000000001";
 const PROJECT: &str = "-home-dev-app";
@@ -22,22 +22,22 @@ const TWO: &str = "
     f < e  assistant  tuned as well
 ";
 
-fn scene(short: &str) -> (Home, PathBuf) {
-    let home = Home::new();
-    let path = home.session(&format!("{PROJECT}/{ID}.jsonl"), short);
+fn write_scene(short: &str) -> (TestHome, PathBuf) {
+    let home = TestHome::new();
+    let path = home.write_session(&format!("{PROJECT}/{ID}.jsonl"), short);
     (home, path)
 }
 
-fn stderr(output: &Output) -> String {
+fn stderr_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn stdout(output: &Output) -> String {
+fn stdout_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 fn resume_leaf(claude: &Path, session: &str) -> String {
-    let answer = json(claude, &["sessions"]);
+    let answer = run_json(claude, &["sessions"]);
     let sessions = answer["sessions"].as_array().unwrap();
     let found = sessions.iter().find(|found| found["id"] == session).unwrap();
     found["resume_leaf"].as_str().unwrap().to_owned()
@@ -45,38 +45,38 @@ fn resume_leaf(claude: &Path, session: &str) -> String {
 
 #[test]
 fn goto_moves_the_resume_point_and_undo_moves_it_back() {
-    let (home, path) = scene(TWO);
+    let (home, path) = write_scene(TWO);
     let before = fs::read(&path).unwrap();
-    assert_eq!(resume_leaf(&home.claude(), ID), "f");
-    let output = ramus(&home.claude(), &["goto", "1111:d", "--yes"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!(stdout(&output), format!("claude --resume {ID}\n"));
-    assert_eq!(resume_leaf(&home.claude(), ID), "d");
+    assert_eq!(resume_leaf(&home.claude_dir(), ID), "f");
+    let output = run_ramus(&home.claude_dir(), &["goto", "1111:d", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
+    assert_eq!(stdout_text(&output), format!("claude --resume {ID}\n"));
+    assert_eq!(resume_leaf(&home.claude_dir(), ID), "d");
     let inside = || {
-        let told = stdout(&ramus(&home.claude(), &["conversations", "1111"]));
+        let told = stdout_text(&run_ramus(&home.claude_dir(), &["conversations", "1111"]));
         told.lines().find(|line| line.contains("before the end")).map(str::to_owned)
     };
     assert_eq!(inside(), None);
-    assert_eq!(ramus(&home.claude(), &["goto", "1111:b", "--yes"]).status.code(), Some(0));
+    assert_eq!(run_ramus(&home.claude_dir(), &["goto", "1111:b", "--yes"]).status.code(), Some(0));
     assert_eq!(
         inside().unwrap(),
-        "▶  11111111:b  is where Claude Code goes on, before the end of @2"
+        "◉  11111111:b  is where Claude Code resumes, before the end of @2"
     );
-    assert_eq!(ramus(&home.claude(), &["undo", "--yes"]).status.code(), Some(0));
+    assert_eq!(run_ramus(&home.claude_dir(), &["undo", "--yes"]).status.code(), Some(0));
     assert!(fs::read(&path).unwrap().starts_with(&before));
-    let output = ramus(&home.claude(), &["undo", "--yes"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = run_ramus(&home.claude_dir(), &["undo", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
     assert_eq!(fs::read(&path).unwrap(), before);
-    let output = ramus(&home.claude(), &["undo", "--yes"]);
+    let output = run_ramus(&home.claude_dir(), &["undo", "--yes"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("there is nothing to undo"));
+    assert!(stderr_text(&output).contains("nothing to undo"));
 }
 
 #[test]
 fn where_it_resumes_already_nothing_is_written_unless_that_does_not_last() {
-    let (home, path) = scene(TWO);
+    let (home, path) = write_scene(TWO);
     let before = fs::read(&path).unwrap();
-    let answer = json(&home.claude(), &["goto", "1111:f", "--yes"]);
+    let answer = run_json(&home.claude_dir(), &["goto", "1111:f", "--yes"]);
     assert_eq!((&answer["op"], fs::read(&path).unwrap()), (&Value::Null, before));
     // A client of that age goes back to a date in the future each time.
     let late = jsonl(TWO)
@@ -84,8 +84,8 @@ fn where_it_resumes_already_nothing_is_written_unless_that_does_not_last() {
         .replace("2026-01-01T00:00:05", "2057-01-01T00:00:05");
     fs::write(&path, late).unwrap();
     let before = fs::read(&path).unwrap();
-    assert_eq!(resume_leaf(&home.claude(), ID), "f");
-    let answer = json(&home.claude(), &["goto", "1111:f", "--yes"]);
+    assert_eq!(resume_leaf(&home.claude_dir(), ID), "f");
+    let answer = run_json(&home.claude_dir(), &["goto", "1111:f", "--yes"]);
     assert_ne!(answer["session"], ID, "it is a fork");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
@@ -103,24 +103,24 @@ const COMPACTED: &str = "
 ";
 
 #[test]
-fn a_plan_says_what_is_read_and_not_resumed() {
-    let (home, _) = scene(COMPACTED);
+fn a_plan_counts_messages_that_are_not_resumed() {
+    let (home, _) = write_scene(COMPACTED);
     for command in ["goto", "fork"] {
-        let answer = json(&home.claude(), &[command, "1111:f", "--dry-run"]);
+        let answer = run_json(&home.claude_dir(), &[command, "1111:f", "--dry-run"]);
         assert_eq!(answer["left_out"], 2, "{command}");
-        let talk = stderr(&ramus(&home.claude(), &[command, "1111:f", "--dry-run"]));
-        let words = "2 messages that are read before it are not part of what Claude Code resumes";
+        let talk = stderr_text(&run_ramus(&home.claude_dir(), &[command, "1111:f", "--dry-run"]));
+        let words = "2 messages before it are not loaded when Claude Code resumes";
         assert!(talk.contains(words), "{command}: {talk}");
-        let answer = json(&home.claude(), &[command, "1111:b", "--dry-run"]);
+        let answer = run_json(&home.claude_dir(), &[command, "1111:b", "--dry-run"]);
         assert_eq!(answer["left_out"], 0, "{command}");
     }
 }
 
 #[test]
 fn what_the_client_would_send_begins_at_the_compaction() {
-    let (home, _) = scene(COMPACTED);
+    let (home, _) = write_scene(COMPACTED);
     let roles_and_texts = |address: &str| -> Vec<String> {
-        let answer = json(&home.claude(), &["show", "--as-client", address]);
+        let answer = run_json(&home.claude_dir(), &["show", "--as-client", address]);
         assert_eq!(answer["schema"], "ramus.show.client/1");
         let messages = answer["messages"].as_array().unwrap().iter();
         let text = |content: &serde_json::Value| {
@@ -134,25 +134,25 @@ fn what_the_client_would_send_begins_at_the_compaction() {
         roles_and_texts("1111").iter().zip([0, 2, 3, 4]).all(|(said, at)| said.contains(sent[at]))
     );
     assert_eq!(roles_and_texts("1111:b"), ["\"user\" first", "\"assistant\" one"]);
-    let text = stdout(&ramus(&home.claude(), &["show", "--as-client", "1111:b"]));
+    let text = stdout_text(&run_ramus(&home.claude_dir(), &["show", "--as-client", "1111:b"]));
     assert_eq!(text, "user\n  first\n\nassistant\n  one\n\n");
 }
 
 #[test]
 fn branch_is_goto_by_session_and_uuid() {
-    let (home, _) = scene(TWO);
-    let answer = json(&home.claude(), &["branch", "1111", "c", "--yes"]);
+    let (home, _) = write_scene(TWO);
+    let answer = run_json(&home.claude_dir(), &["branch", "1111", "c", "--yes"]);
     assert_eq!(answer["schema"], "ramus.goto/1");
     assert_eq!(answer["resume_leaf"], "c");
     assert_eq!(answer["op"], 1);
     assert_eq!(answer["resume_command"], format!("claude --resume {ID}"));
     assert!(Path::new(answer["backup"].as_str().unwrap()).is_file());
-    assert_eq!(resume_leaf(&home.claude(), ID), "c");
+    assert_eq!(resume_leaf(&home.claude_dir(), ID), "c");
 }
 
 #[test]
 fn nothing_is_written_without_a_yes() {
-    let (home, path) = scene(TWO);
+    let (home, path) = write_scene(TWO);
     let before = fs::read(&path).unwrap();
     for command in [
         &["goto", "1111:d"][..],
@@ -160,10 +160,10 @@ fn nothing_is_written_without_a_yes() {
         &["rename", "1111", "Harps"],
         &["trash", "1111"],
     ] {
-        let output = ramus(&home.claude(), command);
+        let output = run_ramus(&home.claude_dir(), command);
         assert_eq!(output.status.code(), Some(2), "{command:?}");
-        assert!(stderr(&output).contains("--yes"), "{command:?}");
-        assert_eq!(stdout(&output), "");
+        assert!(stderr_text(&output).contains("--yes"), "{command:?}");
+        assert_eq!(stdout_text(&output), "");
     }
     assert_eq!(fs::read(&path).unwrap(), before);
     assert!(!home.path().join(".local").exists());
@@ -172,27 +172,27 @@ fn nothing_is_written_without_a_yes() {
 
 #[test]
 fn a_dry_run_prints_the_bytes_and_writes_none() {
-    let (home, path) = scene(TWO);
+    let (home, path) = write_scene(TWO);
     let before = fs::read(&path).unwrap();
-    let output = ramus(&home.claude(), &["goto", "1111:d", "--dry-run"]);
+    let output = run_ramus(&home.claude_dir(), &["goto", "1111:d", "--dry-run"]);
     assert_eq!(output.status.code(), Some(0));
     let lines: Vec<Value> =
-        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        stdout_text(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines[0]["parentUuid"], "d");
     assert_eq!(lines[2]["explicit"], true);
-    let output = ramus(&home.claude(), &["fork", "1111:d", "--dry-run"]);
-    assert_eq!(stdout(&output).lines().count(), 6, "four records, a title, a pointer");
+    let output = run_ramus(&home.claude_dir(), &["fork", "1111:d", "--dry-run"]);
+    assert_eq!(stdout_text(&output).lines().count(), 6, "four records, a title, a pointer");
     assert_eq!(fs::read(&path).unwrap(), before);
     assert!(!home.path().join(".local").exists());
 }
 
 #[test]
-fn a_fork_is_a_session_of_its_own() {
-    let (home, path) = scene(TWO);
+fn a_fork_is_a_separate_session() {
+    let (home, path) = write_scene(TWO);
     let before = fs::read(&path).unwrap();
-    let answer = json(&home.claude(), &["fork", "1111:d", "--title", "Gold", "--yes"]);
+    let answer = run_json(&home.claude_dir(), &["fork", "1111:d", "--title", "Gold", "--yes"]);
     let new = answer["session"].as_str().unwrap().to_owned();
-    assert_eq!(resume_leaf(&home.claude(), &new), "d");
+    assert_eq!(resume_leaf(&home.claude_dir(), &new), "d");
     assert_eq!(fs::read(&path).unwrap(), before);
     let text = fs::read_to_string(answer["file"].as_str().unwrap()).unwrap();
     let records: Vec<Value> =
@@ -205,136 +205,157 @@ fn a_fork_is_a_session_of_its_own() {
 
 #[test]
 fn a_fork_goes_into_another_project() {
-    let (home, _) = scene(TWO);
+    let (home, _) = write_scene(TWO);
     let other = home.path().join("other");
     fs::create_dir(&other).unwrap();
-    let other = other.canonicalize().unwrap();
+    let other = ramus_store::real_path::real_path(&other).unwrap();
     let other = other.to_string_lossy();
-    let answer = json(&home.claude(), &["fork", "1111", "--into", &other, "--yes"]);
+    let answer = run_json(&home.claude_dir(), &["fork", "1111", "--into", &other, "--yes"]);
     let file = PathBuf::from(answer["file"].as_str().unwrap());
     let name = file.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
     assert!(name.ends_with("-other"), "{name}");
     let text = fs::read_to_string(&file).unwrap();
     assert_eq!(text.matches(&format!(r#""cwd":"{other}""#)).count(), 4);
-    let output = ramus(&home.claude(), &["fork", "1111", "--into", "nowhere", "--yes"]);
+    let output = run_ramus(&home.claude_dir(), &["fork", "1111", "--into", "nowhere", "--yes"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("nowhere"));
+    assert!(stderr_text(&output).contains("nowhere"));
 }
 
 #[test]
 fn an_agents_conversation_becomes_a_main_one() {
     let (home, _) =
-        scene("a user v=2.1.325 go\nb < a call:t1:Task look\nc < b result:t1:a1b2c3 seen");
-    home.session(
+        write_scene("a user v=2.1.325 go\nb < a call:t1:Task look\nc < b result:t1:a1b2c3 seen");
+    home.write_session(
         &format!("{PROJECT}/{ID}/subagents/agent-a1b2c3.jsonl"),
         "x side-user v=2.1.325 look\ny < x side-assistant v=2.1.325 seen",
     );
-    let answer = json(&home.claude(), &["fork", "agent-a1b2c3", "--yes"]);
+    let answer = run_json(&home.claude_dir(), &["fork", "agent-a1b2c3", "--yes"]);
     let new = answer["session"].as_str().unwrap().to_owned();
-    assert_eq!(resume_leaf(&home.claude(), &new), "y");
+    assert_eq!(resume_leaf(&home.claude_dir(), &new), "y");
     // Going to an agent's message cannot be done in its session; the fork is offered instead.
-    let output = ramus(&home.claude(), &["goto", "agent-a1b2c3:y", "--yes"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(stderr(&output).contains("sub-agent"), "{}", stderr(&output));
+    let output = run_ramus(&home.claude_dir(), &["goto", "agent-a1b2c3:y", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
+    assert!(stderr_text(&output).contains("sub-agent"), "{}", stderr_text(&output));
 }
 
 #[test]
 fn words_find_the_message() {
-    let (home, _) = scene(TWO);
-    let answer = json(&home.claude(), &["goto", "1111", "gold", "--yes"]);
+    let (home, _) = write_scene(TWO);
+    let answer = run_json(&home.claude_dir(), &["goto", "1111", "gold", "--yes"]);
     assert_eq!(answer["resume_leaf"], "c");
-    let output = ramus(&home.claude(), &["goto", "1111", "tuned", "--yes"]);
+    let output = run_ramus(&home.claude_dir(), &["goto", "1111", "tuned", "--yes"]);
     assert_eq!(output.status.code(), Some(2));
-    let said = stderr(&output);
-    assert!(said.contains("2 messages say"), "{said}");
+    let said = stderr_text(&output);
+    assert!(said.contains("2 messages match"), "{said}");
     assert!(said.contains("the small one"), "ancestors are shown: {said}");
-    let output = ramus(&home.claude(), &["goto", "1111", "violin", "--yes"]);
+    let output = run_ramus(&home.claude_dir(), &["goto", "1111", "violin", "--yes"]);
     assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]
 fn a_title_is_added_as_the_client_adds_it() {
-    let (home, path) = scene(TWO);
+    let (home, path) = write_scene(TWO);
     let before = fs::read_to_string(&path).unwrap();
-    json(&home.claude(), &["rename", "1111", "Harps", "--yes"]);
+    run_json(&home.claude_dir(), &["rename", "1111", "Harps", "--yes"]);
     let after = fs::read_to_string(&path).unwrap();
     let line = format!(r#"{{"type":"custom-title","customTitle":"Harps","sessionId":"{ID}"}}"#);
     assert_eq!(after, format!("{before}{line}\n"));
-    let output = ramus(&home.claude(), &["rename", "1111", "  ", "--yes"]);
+    let output = run_ramus(&home.claude_dir(), &["rename", "1111", "  ", "--yes"]);
     assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]
 fn trash_takes_all_and_undo_brings_all_back() {
-    let (home, path) = scene(TWO);
-    home.write(&format!("{PROJECT}/{ID}/tool-results/x.txt"), "long");
-    let answer = json(&home.claude(), &["trash", "1111", "--yes"]);
+    let (home, path) = write_scene(TWO);
+    home.write_file(&format!("{PROJECT}/{ID}/tool-results/x.txt"), "long");
+    let answer = run_json(&home.claude_dir(), &["trash", "1111", "--yes"]);
     assert_eq!(answer["operation"], "trash");
     assert!(!path.exists());
     assert!(!path.with_extension("").exists());
-    let log = json(&home.claude(), &["log"]);
+    let log = run_json(&home.claude_dir(), &["log"]);
     assert_eq!(log["operations"][0]["operation"], "trash");
-    json(&home.claude(), &["undo", "1", "--yes"]);
+    run_json(&home.claude_dir(), &["undo", "1", "--yes"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), jsonl(TWO));
     assert!(path.with_extension("").join("tool-results/x.txt").exists());
 }
 
 #[test]
-fn restore_brings_back_what_was_trashed() {
-    let (home, path) = scene(TWO);
+fn the_log_is_read_and_undone_without_any_session() {
+    let (home, path) = write_scene(TWO);
     let before = fs::read(&path).unwrap();
-    json(&home.claude(), &["trash", "1111", "--yes"]);
+    run_json(&home.claude_dir(), &["trash", "1111", "--yes"]);
+    fs::remove_dir_all(home.claude_dir().join("projects")).unwrap();
+    let log = run_json(&home.claude_dir(), &["log"]);
+    assert_eq!(log["operations"][0]["operation"], "trash");
+    let output = run_ramus(&home.claude_dir(), &["undo", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn restore_brings_back_what_was_trashed() {
+    let (home, path) = write_scene(TWO);
+    let before = fs::read(&path).unwrap();
+    run_json(&home.claude_dir(), &["trash", "1111", "--yes"]);
     assert!(!path.exists());
-    let output = ramus(&home.claude(), &["restore", "1111", "--at", "9"]);
-    assert!(stderr(&output).contains("`ramus undo 1` brings it back"), "{}", stderr(&output));
-    let answer = json(&home.claude(), &["restore", "1111", "--yes"]);
+    let output = run_ramus(&home.claude_dir(), &["restore", "1111", "--at", "9"]);
+    assert!(
+        stderr_text(&output).contains("use `ramus undo 1` to restore it"),
+        "{}",
+        stderr_text(&output)
+    );
+    let answer = run_json(&home.claude_dir(), &["restore", "1111", "--yes"]);
     assert_eq!(answer["undoes"], 1);
     assert_eq!(fs::read(&path).unwrap(), before);
-    let output = ramus(&home.claude(), &["restore", "1111", "--yes"]);
+    let output = run_ramus(&home.claude_dir(), &["restore", "1111", "--yes"]);
     assert_eq!(output.status.code(), Some(2), "it is not in the trash any more");
-    assert!(stderr(&output).contains("`ramus log` lists them"), "{}", stderr(&output));
+    assert!(
+        stderr_text(&output).contains("`ramus log` lists operations"),
+        "{}",
+        stderr_text(&output)
+    );
 }
 
 #[test]
 fn what_went_on_since_can_be_forked_or_restored() {
-    let (home, path) = scene(TWO);
-    json(&home.claude(), &["goto", "1111:d", "--yes"]);
+    let (home, path) = write_scene(TWO);
+    run_json(&home.claude_dir(), &["goto", "1111:d", "--yes"]);
     let mut text = fs::read_to_string(&path).unwrap();
     text.push_str("{\"type\":\"mode\",\"mode\":\"plan\"}\n");
     fs::write(&path, &text).unwrap();
-    let output = ramus(&home.claude(), &["undo", "--yes"]);
+    let output = run_ramus(&home.claude_dir(), &["undo", "--yes"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("ramus undo 1 --fork"), "{}", stderr(&output));
-    let answer = json(&home.claude(), &["undo", "1", "--fork", "--yes"]);
+    assert!(stderr_text(&output).contains("ramus undo 1 --fork"), "{}", stderr_text(&output));
+    let answer = run_json(&home.claude_dir(), &["undo", "1", "--fork", "--yes"]);
     assert_eq!(answer["resume_leaf"], "f");
-    json(&home.claude(), &["restore", "1111", "--at", "1", "--yes"]);
+    run_json(&home.claude_dir(), &["restore", "1111", "--at", "1", "--yes"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), jsonl(TWO));
     // What was there before is a version, too.
-    let log = json(&home.claude(), &["log"]);
+    let log = run_json(&home.claude_dir(), &["log"]);
     let op = log["operations"][0]["op"].to_string();
-    json(&home.claude(), &["restore", "1111", "--at", &op, "--yes"]);
+    run_json(&home.claude_dir(), &["restore", "1111", "--at", &op, "--yes"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }
 
 #[test]
-fn targets_a_client_cannot_reach_are_forked_and_it_is_said_why() {
+fn targets_that_a_client_cannot_reach_are_forked_with_a_reason() {
     let pinned = jsonl(&TWO.replace("v=2.1.325", "v=2.0.74"))
         .replace("2026-01-01T00:00:03", "2999-01-01T00:00:03");
-    let home = Home::new();
-    let path = home.write(&format!("{PROJECT}/{ID}.jsonl"), &pinned);
-    let output = ramus(&home.claude(), &["goto", "1111:f"]);
+    let home = TestHome::new();
+    let path = home.write_file(&format!("{PROJECT}/{ID}.jsonl"), &pinned);
+    let output = run_ramus(&home.claude_dir(), &["goto", "1111:f"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("dated in the future"), "{}", stderr(&output));
-    let answer = json(&home.claude(), &["goto", "1111:f", "--yes"]);
+    assert!(stderr_text(&output).contains("dated in the future"), "{}", stderr_text(&output));
+    let answer = run_json(&home.claude_dir(), &["goto", "1111:f", "--yes"]);
     let new = answer["session"].as_str().unwrap();
     assert_ne!(new, ID);
-    assert_eq!(resume_leaf(&home.claude(), new), "f");
+    assert_eq!(resume_leaf(&home.claude_dir(), new), "f");
     assert_eq!(fs::read_to_string(&path).unwrap(), pinned);
 }
 
 #[test]
 fn a_full_disk_leaves_everything_as_it_was() {
-    let (home, path) = scene(TWO);
+    let (home, path) = write_scene(TWO);
     // More than a block, so that the limit is reached while adding to it.
     let mut text = jsonl(TWO);
     text.push_str(&"\n".repeat(8192 - text.len() - 20));
@@ -343,7 +364,7 @@ fn a_full_disk_leaves_everything_as_it_was() {
         let script = format!(
             "trap '' XFSZ; ulimit -f 8; exec {} --claude-dir {} {command} --yes",
             env!("CARGO_BIN_EXE_ramus"),
-            home.claude().display()
+            home.claude_dir().display()
         );
         let output = Command::new("bash")
             .args(["-c", &script])
@@ -355,12 +376,12 @@ fn a_full_disk_leaves_everything_as_it_was() {
         if command.starts_with("fork") {
             continue;
         }
-        assert_eq!(output.status.code(), Some(2), "{command}: {}", stderr(&output));
-        assert!(stderr(&output).contains("cannot write"), "{}", stderr(&output));
+        assert_eq!(output.status.code(), Some(2), "{command}: {}", stderr_text(&output));
+        assert!(stderr_text(&output).contains("cannot write"), "{}", stderr_text(&output));
         assert_eq!(fs::read_to_string(&path).unwrap(), text, "{command}");
     }
     assert!(
-        json(&home.claude(), &["log"])["operations"]
+        run_json(&home.claude_dir(), &["log"])["operations"]
             .as_array()
             .unwrap()
             .iter()
@@ -369,18 +390,18 @@ fn a_full_disk_leaves_everything_as_it_was() {
 }
 
 /// Runs a script where it may mount file systems; `None`: this machine does not let us.
-fn with_mounts(home: &Home, script: &str) -> Option<Output> {
+fn with_mounts(home: &TestHome, script: &str) -> Option<Output> {
     let run = |script: &str| {
         Command::new("unshare")
             .args(["--mount", "bash", "-ec", script])
             .env("HOME", home.path())
             .env("RAMUS", env!("CARGO_BIN_EXE_ramus"))
-            .env("CLAUDE", home.claude())
+            .env("CLAUDE", home.claude_dir())
             .output()
     };
     let may = run("mount -t tmpfs tmpfs \"$CLAUDE/projects\"");
     if !may.is_ok_and(|output| output.status.success()) {
-        testkit::skip("file systems cannot be mounted here");
+        testkit::skip_test("file systems cannot be mounted here");
         return None;
     }
     Some(run(script).unwrap())
@@ -388,7 +409,7 @@ fn with_mounts(home: &Home, script: &str) -> Option<Output> {
 
 #[test]
 fn a_full_or_read_only_file_system_leaves_everything_as_it_was() {
-    let (home, path) = scene(TWO);
+    let (home, path) = write_scene(TWO);
     let session = format!("projects/{PROJECT}/{ID}.jsonl");
     let script = format!(
         r#"
@@ -415,7 +436,7 @@ fn a_full_or_read_only_file_system_leaves_everything_as_it_was() {
     );
     let Some(output) = with_mounts(&home, &script) else { return };
     let said = fs::read_to_string(home.path().join("said")).unwrap_or_default();
-    assert!(output.status.success(), "{}\n{said}", stderr(&output));
+    assert!(output.status.success(), "{}\n{said}", stderr_text(&output));
     assert_eq!(said.matches("cannot write").count(), 6, "{said}");
     assert!(said.contains("No space left") && said.contains("Read-only"), "{said}");
     let left = fs::read_to_string(home.path().join("left")).unwrap();
@@ -425,12 +446,12 @@ fn a_full_or_read_only_file_system_leaves_everything_as_it_was() {
 
 #[test]
 fn a_killed_process_leaves_old_bytes_or_complete_new_ones() {
-    let (home, path) = scene(TWO);
+    let (home, path) = write_scene(TWO);
     let run = || {
         Command::new(env!("CARGO_BIN_EXE_ramus"))
             .env_clear()
             .env("HOME", home.path())
-            .args(["--claude-dir", &home.claude().to_string_lossy()])
+            .args(["--claude-dir", &home.claude_dir().to_string_lossy()])
             .args(["goto", "1111:d", "--yes", "--force"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -445,7 +466,7 @@ fn a_killed_process_leaves_old_bytes_or_complete_new_ones() {
         std::thread::sleep(Duration::from_micros(round * 7919 % 24_000));
         let _ = child.kill();
         child.wait().unwrap();
-        let log = json(&home.claude(), &["log"]);
+        let log = run_json(&home.claude_dir(), &["log"]);
         let done = log["operations"].as_array().unwrap().first().map(|last| last["done"] == true);
         let after = fs::read_to_string(&path).unwrap();
         if after != before {
@@ -464,25 +485,25 @@ fn a_killed_process_leaves_old_bytes_or_complete_new_ones() {
 
 #[test]
 fn a_completed_write_is_a_success_whatever_else_cannot_be_read() {
-    let (home, path) = scene(TWO);
+    let (home, path) = write_scene(TWO);
     // A directory in the place of a session cannot be read, not even by root.
-    fs::create_dir_all(home.claude().join("projects/-home-dev-other/x.jsonl")).unwrap();
-    let output = ramus(&home.claude(), &["rename", "1111", "Harps", "--yes"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(stderr(&output).contains("Warning: "), "{}", stderr(&output));
+    fs::create_dir_all(home.claude_dir().join("projects/-home-dev-other/x.jsonl")).unwrap();
+    let output = run_ramus(&home.claude_dir(), &["rename", "1111", "Harps", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
+    assert!(stderr_text(&output).contains("Warning: "), "{}", stderr_text(&output));
     assert!(fs::read_to_string(&path).unwrap().contains("Harps"));
-    assert_eq!(ramus(&home.claude(), &["sessions"]).status.code(), Some(2));
+    assert_eq!(run_ramus(&home.claude_dir(), &["sessions"]).status.code(), Some(2));
 }
 
 #[test]
 fn a_fork_without_an_agent_that_cannot_be_read_is_refused() {
     let (home, path) =
-        scene("a user v=2.1.325 go\nb < a call:t1:Task look\nc < b result:t1:a1b2c3 seen");
+        write_scene("a user v=2.1.325 go\nb < a call:t1:Task look\nc < b result:t1:a1b2c3 seen");
     let agents = path.with_extension("").join("subagents");
     fs::create_dir_all(agents.join("agent-a1b2c3.jsonl")).unwrap();
-    let output = ramus(&home.claude(), &["fork", "1111:c", "--yes"]);
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).contains("agent-a1b2c3.jsonl"), "{}", stderr(&output));
+    let output = run_ramus(&home.claude_dir(), &["fork", "1111:c", "--yes"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr_text(&output));
+    assert!(stderr_text(&output).contains("agent-a1b2c3.jsonl"), "{}", stderr_text(&output));
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 2, "nothing new");
 }
 
@@ -490,8 +511,8 @@ fn a_fork_without_an_agent_that_cannot_be_read_is_refused() {
 #[test]
 fn who_does_not_own_a_session_cannot_undo_in_it() {
     use std::os::unix::fs::PermissionsExt;
-    let (home, path) = scene(TWO);
-    json(&home.claude(), &["goto", "1111:d", "--yes"]);
+    let (home, path) = write_scene(TWO);
+    run_json(&home.claude_dir(), &["goto", "1111:d", "--yes"]);
     let text = fs::read(&path).unwrap();
     // Another user may write to everything, and owns nothing.
     let open = |path: &Path| {
@@ -509,26 +530,26 @@ fn who_does_not_own_a_session_cannot_undo_in_it() {
     let output = Command::new("setpriv")
         .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
         .arg(env!("CARGO_BIN_EXE_ramus"))
-        .args(["--no-cache", "--claude-dir", &home.claude().to_string_lossy(), "undo", "--yes"])
+        .args(["--no-cache", "--claude-dir", &home.claude_dir().to_string_lossy(), "undo", "--yes"])
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", home.path())
         .output();
-    let said = output.as_ref().map(stderr).unwrap_or_default();
+    let said = output.as_ref().map(stderr_text).unwrap_or_default();
     if output.is_err() || said.contains("setpriv:") {
-        testkit::skip("ramus cannot be run as another user here");
+        testkit::skip_test("ramus cannot be run as another user here");
         return;
     }
     assert_eq!(output.unwrap().status.code(), Some(2), "{said}");
     assert!(said.contains("belongs to another user"), "{said}");
     assert_eq!(fs::read(&path).unwrap(), text);
-    assert_eq!(json(&home.claude(), &["log"])["operations"].as_array().unwrap().len(), 1);
+    assert_eq!(run_json(&home.claude_dir(), &["log"])["operations"].as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn trash_beside_another_file_system_comes_back_exactly() {
-    let (home, _) = scene(TWO);
-    home.write(&format!("{PROJECT}/{ID}/tool-results/x.txt"), "long");
+    let (home, _) = write_scene(TWO);
+    home.write_file(&format!("{PROJECT}/{ID}/tool-results/x.txt"), "long");
     let script = format!(
         r#"
         mkdir -p "$HOME/.local/state"
@@ -551,14 +572,14 @@ fn trash_beside_another_file_system_comes_back_exactly() {
         "#
     );
     let Some(output) = with_mounts(&home, &script) else { return };
-    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    assert!(output.status.success(), "{}{}", stdout_text(&output), stderr_text(&output));
 }
 
 #[test]
 fn an_unfinished_operation_is_reported_and_given_up() {
-    let (home, path) = scene(TWO);
-    home.write(&format!("{PROJECT}/{ID}/tool-results/x.txt"), "long");
-    json(&home.claude(), &["trash", "1111", "--yes"]);
+    let (home, path) = write_scene(TWO);
+    home.write_file(&format!("{PROJECT}/{ID}/tool-results/x.txt"), "long");
+    run_json(&home.claude_dir(), &["trash", "1111", "--yes"]);
     let trash = home.path().join(".local/state/ramus/trash/1");
     fs::rename(trash.join(format!("2-{ID}")), path.with_extension("")).unwrap();
     // As if it had been killed after the first move, and the place were taken by something else since.
@@ -570,30 +591,30 @@ fn an_unfinished_operation_is_reported_and_given_up() {
         &format!(r#""from":"{}/x""#, journal.display()),
     );
     fs::write(&journal, format!("{begun}\n")).unwrap();
-    let output = ramus(&home.claude(), &["log"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(stdout(&output).contains("unfinished"), "{}", stdout(&output));
-    assert!(stderr(&output).contains("ramus log --repair"), "{}", stderr(&output));
-    home.session(&format!("{PROJECT}/22222222-0000-4000-8000-000000000002.jsonl"), TWO);
-    let output = ramus(&home.claude(), &["rename", "2222", "Harps", "--yes"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let output = ramus(&home.claude(), &["log", "--repair"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(stdout(&output).contains("given up"), "{}", stdout(&output));
-    assert!(!stderr(&ramus(&home.claude(), &["log"])).contains("repair"));
+    let output = run_ramus(&home.claude_dir(), &["log"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
+    assert!(stdout_text(&output).contains("unfinished"), "{}", stdout_text(&output));
+    assert!(stderr_text(&output).contains("ramus log --repair"), "{}", stderr_text(&output));
+    home.write_session(&format!("{PROJECT}/22222222-0000-4000-8000-000000000002.jsonl"), TWO);
+    let output = run_ramus(&home.claude_dir(), &["rename", "2222", "Harps", "--yes"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
+    let output = run_ramus(&home.claude_dir(), &["log", "--repair"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
+    assert!(stdout_text(&output).contains("given up"), "{}", stdout_text(&output));
+    assert!(!stderr_text(&run_ramus(&home.claude_dir(), &["log"])).contains("repair"));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn an_operation_whose_answer_cannot_be_printed_is_done_all_the_same() {
     for format in [&["--yes"][..], &["--yes", "--json"]] {
-        let (home, _) = scene(TWO);
+        let (home, _) = write_scene(TWO);
         let args = [&["fork", "1111:d"], format].concat();
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let output = command(&home.claude(), &args).stdout(full).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        let said = stderr(&output);
-        assert!(said.contains("operation 1 is done, but its answer cannot be printed"), "{said}");
-        assert_eq!(json(&home.claude(), &["log"])["operations"][0]["done"], true);
+        let output = ramus_command(&home.claude_dir(), &args).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
+        let said = stderr_text(&output);
+        assert!(said.contains("operation 1 is done, but the result cannot be printed"), "{said}");
+        assert_eq!(run_json(&home.claude_dir(), &["log"])["operations"][0]["done"], true);
     }
 }

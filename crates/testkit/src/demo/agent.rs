@@ -2,98 +2,106 @@
 
 use serde_json::{Value, json};
 
-use super::DemoFile;
-use super::client::Era;
-use super::dice::Dice;
-use super::script::{Prompt, Script, Tokens};
-use super::tool::Ran;
+use super::SampleFile;
+use super::client::ClientGeneration;
+use super::name_generator::NameGenerator;
+use super::session_script::{ContextTokens, CurrentPrompt, SessionScript};
+use super::tool_step::ToolRun;
 
 /// The task of an agent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Agent<'a> {
+pub(super) struct AgentTask<'a> {
     pub(super) id: &'a str,
     pub(super) kind: &'a str,
     pub(super) task: &'a str,
     pub(super) prompt: &'a str,
 }
 
-impl Script {
+impl SessionScript {
     /// Starts an agent, runs `work` for it and returns its report.
     ///
     /// Newer clients run agents of the main line in the background: the call returns at once, and
-    /// the report is passed to [`notified`](Self::notified) later.
-    pub(super) fn agent(&mut self, agent: &Agent<'_>, work: impl FnOnce(&mut Self)) -> Finding {
-        let id = self.dice.name("toolu_01", 22);
-        let name = if self.era() == Era::Three { "Agent" } else { "Task" };
+    /// the report is passed to [`add_notification`](Self::add_notification) later.
+    pub(super) fn run_agent(
+        &mut self,
+        agent: &AgentTask<'_>,
+        work: impl FnOnce(&mut Self),
+    ) -> AgentReport {
+        let id = self.names.next_name("toolu_01", 22);
+        let name = if self.generation() == ClientGeneration::Three { "Agent" } else { "Task" };
         let input =
             json!({"description": agent.task, "prompt": agent.prompt, "subagent_type": agent.kind});
-        let call = self.call(&id, name, &input);
-        self.close(Some("tool_use"));
-        let mut worker = self.worker(agent);
-        worker.prompt(agent.prompt);
+        let call = self.add_call(&id, name, &input);
+        self.close_reply(Some("tool_use"));
+        let mut worker = self.agent_script(agent);
+        worker.add_prompt(agent.prompt);
         work(&mut worker);
-        let finding = Finding {
+        let finding = AgentReport {
             agent: agent.id.to_owned(),
             call: id.clone(),
             task: agent.task.to_owned(),
             text: worker.words.clone(),
             millis: worker.now,
         };
-        let in_background = self.era() == Era::Three && self.depth == 0;
+        let in_background = self.generation() == ClientGeneration::Three && self.depth == 0;
         let (content, result) = if in_background {
-            self.launched(agent)
+            self.launched_result(agent)
         } else {
             let took = worker.now - self.now;
             self.now = worker.now;
-            (json!([{"type": "text", "text": finding.text}]), worker.completed(agent, took))
+            (json!([{"type": "text", "text": finding.text}]), worker.completed_result(agent, took))
         };
-        self.keep(worker, agent, &id);
-        self.result(
+        self.store_agent(worker, agent, &id);
+        self.add_result(
             &call,
             &id,
-            &Ran { name, input: Value::Null, content, result, is_error: false },
+            &ToolRun { name, input: Value::Null, content, result, is_error: false },
         );
         finding
     }
 
-    fn worker(&self, agent: &Agent<'_>) -> Self {
-        let flat = format!("{}/agent-{}.jsonl", self.project.dir(), agent.id);
-        let nested =
-            format!("{}/{}/subagents/agent-{}.jsonl", self.project.dir(), self.session, agent.id);
+    fn agent_script(&self, agent: &AgentTask<'_>) -> Self {
+        let flat = format!("{}/agent-{}.jsonl", self.project.projects_path(), agent.id);
+        let nested = format!(
+            "{}/{}/subagents/agent-{}.jsonl",
+            self.project.projects_path(),
+            self.session,
+            agent.id
+        );
         Self {
-            path: if self.era() == Era::Three { nested } else { flat },
+            path: if self.generation() == ClientGeneration::Three { nested } else { flat },
             lines: Vec::new(),
             head: None,
-            dice: Dice::new(agent.id),
-            agent: (self.era() != Era::One).then(|| agent.id.to_owned()),
+            names: NameGenerator::new(agent.id),
+            agent: (self.generation() != ClientGeneration::One).then(|| agent.id.to_owned()),
             depth: self.depth + 1,
-            prompt: Prompt::default(),
-            tokens: Tokens { cached: 0, fresh: 6_400 },
+            prompt: CurrentPrompt::default(),
+            tokens: ContextTokens { cached: 0, fresh: 6_400 },
             calls: 0,
             others: Vec::new(),
-            typed: Vec::new(),
+            typed_prompts: Vec::new(),
             ..self.clone()
         }
     }
 
     /// Stores the agent's records where its client would have put them.
-    fn keep(&mut self, mut worker: Self, agent: &Agent<'_>, call: &str) {
-        if self.era() == Era::One {
+    fn store_agent(&mut self, mut worker: Self, agent: &AgentTask<'_>, call: &str) {
+        if self.generation() == ClientGeneration::One {
             self.lines.append(&mut worker.lines);
             return;
         }
-        if self.era() == Era::Three {
+        if self.generation() == ClientGeneration::Three {
             let mut meta = json!({"agentType": agent.kind, "description": agent.task, "toolUseId": call, "spawnDepth": self.depth + 1});
             if let Some(parent) = &self.agent {
                 meta["parentAgentId"] = json!(parent);
             }
             let path = worker.path.replace(".jsonl", ".meta.json");
-            self.others.push(DemoFile { path, bytes: meta.to_string().into_bytes() });
+            self.others.push(SampleFile { path, bytes: meta.to_string().into_bytes() });
         }
         self.others.extend(worker.into_files());
     }
 
-    fn launched(&self, agent: &Agent<'_>) -> (Value, Value) {
+    fn launched_result(&self, agent: &AgentTask<'_>) -> (Value, Value) {
         let output = format!(
             "/tmp/claude-1000/{}/{}/tasks/{}.output",
             self.project.cwd.replace('/', "-"),
@@ -109,11 +117,11 @@ impl Script {
         (json!([{"type": "text", "text": text}]), result)
     }
 
-    fn completed(&self, agent: &Agent<'_>, took: i64) -> Value {
+    fn completed_result(&self, agent: &AgentTask<'_>, took: i64) -> Value {
         let content = json!([{"type": "text", "text": self.words}]);
         let tokens = self.tokens.cached + self.tokens.fresh;
-        let usage = self.usage(self.tokens, self.words.len() / 4);
-        if self.era() == Era::One {
+        let usage = self.usage_value(self.tokens, self.words.len() / 4);
+        if self.generation() == ClientGeneration::One {
             return json!({"content": content, "totalDurationMs": took, "totalTokens": tokens,
                 "totalToolUseCount": self.calls, "usage": usage, "wasInterrupted": false});
         }
@@ -122,19 +130,19 @@ impl Script {
     }
 
     /// Adds the notification that a background agent is done.
-    pub(super) fn notified(&mut self, finding: &Finding) {
+    pub(super) fn add_notification(&mut self, finding: &AgentReport) {
         self.now = self.now.max(finding.millis);
-        let Finding { agent, call, task, text, .. } = finding;
+        let AgentReport { agent, call, task, text, .. } = finding;
         let text = format!(
             "<task-notification>\n<task-id>{agent}</task-id>\n<tool-use-id>{call}</tool-use-id>\n<status>completed</status>\n<summary>Agent \"{task}\" completed</summary>\n<result>{text}</result>\n</task-notification>"
         );
         self.queue("enqueue", Some(&text));
-        self.wait(1);
+        self.pass_time(1);
         self.queue("dequeue", None);
-        self.prompt.id = self.dice.uuid();
+        self.prompt.id = self.names.next_uuid();
         self.tokens.fresh += text.len() / 4;
         let message = json!({"role": "user", "content": text});
-        self.node(
+        self.add_node(
             json!({"type": "user", "message": message}),
             json!({"permissionMode": "acceptEdits", "origin": {"kind": "task-notification"}, "promptSource": "system"}),
         );
@@ -143,7 +151,7 @@ impl Script {
 
 /// The report of an agent.
 #[derive(Clone, Debug)]
-pub(super) struct Finding {
+pub(super) struct AgentReport {
     agent: String,
     call: String,
     task: String,

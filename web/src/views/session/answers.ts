@@ -1,11 +1,11 @@
-// What the server says about one session, kept up to date by news.
+// The server's answers about one session, kept up to date by live events.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Detail, type Lineage, type Outline, type PathView, query } from "../../api";
 import { type Asked, type News, useGet, useNews } from "../../hooks";
 import * as route from "../../route";
 
-/** The tree costs most, and nobody waits for it; yet it must come although news goes on. */
+/** The tree is expensive and not urgent, but it must still load while events keep coming. */
 const TREE_DELAY = 1200;
 
 export interface Answers {
@@ -13,7 +13,7 @@ export interface Answers {
   path: Asked<PathView>;
   outline: Asked<Outline>;
   lineage: Asked<Lineage>;
-  /** Its file is not there any more. */
+  /** Its file no longer exists. */
   gone: boolean;
   /** Asks again after the session was gone. */
   retry: () => void;

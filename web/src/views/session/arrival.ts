@@ -9,7 +9,7 @@ import type { Mark, Transcript } from "../../transcript";
 import { partName, unfold } from "../../turn";
 
 interface Arrival {
-  /** The position of the message that was asked for. */
+  /** The position of the requested message. */
   start: number | null;
   /** Where the reader was before. */
   back?: route.Place;
@@ -43,7 +43,7 @@ export function useArrival(
   return { start, back: been ? wasAt : undefined, mark };
 }
 
-/** The words that were looked for; calls and folds that hold them are unfolded first. */
+/** The search words; tool calls and folds that contain them are opened first. */
 function useMark({
   id,
   address,

@@ -1,8 +1,11 @@
-// Changing a session: what is asked for first, the plan, and where to go when it is done.
+// Changes to a session: the choices, the plan, and where to go afterwards.
 
 import { Act, Merge, Rename, type Request } from "../../act";
 import type { Conversation } from "../../api";
+import { CopyCommand } from "../../copy";
+import { Icon } from "../../icons";
 import * as route from "../../route";
+import type { Say } from "../../toast";
 import type { Answers } from "./answers";
 
 /** What is being changed. */
@@ -14,10 +17,51 @@ interface Props {
   change: Change;
   onChange: (change?: Change) => void;
   answers: Answers;
-  say: (text: string) => void;
+  say: Say;
+  /** The session goes on elsewhere now. */
+  onMoved: (op: number, command: string | null) => void;
 }
 
-export function Changing({ id, title, change, onChange, answers, say }: Props) {
+/** Where a session went on after somebody moved its resume point. */
+export interface MovedTo {
+  op: number;
+  command: string | null;
+  /** The end of the path that was read before. */
+  left: string;
+}
+
+/** Says that the session goes on from here now, with the way to what was left, and back. */
+export function Moved({
+  id,
+  moved,
+  say,
+  onBack,
+  onClose,
+}: {
+  id: string;
+  moved: MovedTo;
+  say: Say;
+  onBack: () => void;
+  onClose: () => void;
+}) {
+  return (
+    <div class="moved-banner" role="note">
+      <p>
+        <b>Claude Code continues from here now.</b> What came after is still in the session:{" "}
+        <a href={route.session(id, moved.left)}>Show what was left</a>
+      </p>
+      {moved.command && <CopyCommand command={moved.command} say={say} />}
+      <button type="button" onClick={onBack}>
+        <Icon name="undo" /> Switch back
+      </button>
+      <button type="button" class="quiet" aria-label="Close" onClick={onClose}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}
+
+export function Changing({ id, title, change, onChange, answers, say, onMoved }: Props) {
   const close = () => onChange(undefined);
   if ("rename" in change)
     return (
@@ -47,7 +91,10 @@ export function Changing({ id, title, change, onChange, answers, say }: Props) {
       onDone={(done) => {
         close();
         answers.forgetNews();
-        say(`Done: ${done.words}`);
+        // What was undone has no way back but the log.
+        const undo = { label: "Undo", act: () => onChange({ request: { what: "undo", op: done.op } }) };
+        say(`Done: ${done.words}`, request.what === "undo" ? undefined : undo);
+        if (request.what === "goto" && done.session === route.plain(id)) onMoved(done.op, done.resume_command);
         if (request.what === "fork" || request.what === "merge") route.go(route.session(done.session));
         else if (request.what === "trash") route.go("/");
         else {

@@ -15,7 +15,7 @@ interface Reading {
   onTurn: (view: View) => void;
 }
 
-/** The function returned tells that messages have been loaded. */
+/** Call the returned function when messages have been loaded. */
 export function useReadingKeys(
   list: RefObject<Transcript | null>,
   path: Asked<PathView>,
@@ -33,7 +33,7 @@ export function useReadingKeys(
         return;
       }
     }
-    say(step > 0 ? "There are no more below" : "There are no more above");
+    say(step > 0 ? "No more below" : "No more above");
   };
   /** A message may turn out to show nothing, which is known when it is there. */
   const step = (by: number) => {
@@ -49,13 +49,13 @@ export function useReadingKeys(
       say(asRefused(error).message);
     });
     if (!found) return;
-    if (found.at === null) say("There are no more failures that way");
+    if (found.at === null) say("No more failures in this direction");
     else list.current?.jump(found.at);
   };
   const way = (step: number) => {
     const at = told?.forks.filter((position) => position <= here + 1).pop() ?? told?.forks[0];
     if (at === undefined) {
-      say("There is no fork here");
+      say("No fork point here");
       return;
     }
     if (!list.current?.has(at)) return false;
@@ -75,7 +75,7 @@ export function useReadingKeys(
     if (!list.current?.has(here)) return false;
     const view = list.current.views.get(here)?.find((one) => one.uuid && !one.fork);
     if (view) onTurn(view);
-    else say("There is nothing to do with this");
+    else say("No actions available");
   };
   return useTyped(() => path.current && told !== undefined && list.current?.props.path === told, {
     j: () => step(1),

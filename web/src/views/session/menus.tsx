@@ -6,6 +6,7 @@ import { type Refused, type Resume, type View, asRefused, download, query } from
 import { useGet } from "../../hooks";
 import { Dialog, Failure } from "../../parts";
 import * as route from "../../route";
+import type { Say } from "../../toast";
 import { short } from "../../words";
 
 export function TurnMenu({
@@ -15,20 +16,22 @@ export function TurnMenu({
   say,
   onClose,
   onAct,
+  onNote,
 }: {
   view: View;
   id: string;
   leaf: string;
-  say: (text: string) => void;
+  say: Say;
   onClose: () => void;
   onAct: (request: Request) => void;
+  onNote: () => void;
 }) {
   const link = `${location.origin}${route.session(id, leaf, view.uuid)}`;
   const isAgent = id.startsWith("agent-");
   const copy = (text: string, copied: string) => {
     void navigator.clipboard?.writeText(text).then(
       () => say(copied),
-      () => say("The browser does not let this page copy"),
+      () => say("The browser does not allow copying"),
     );
     onClose();
   };
@@ -38,7 +41,7 @@ export function TurnMenu({
         {!isAgent && (
           <li>
             <button type="button" onClick={() => onAct({ what: "goto", session: id, node: view.uuid })}>
-              <b>Go on from here</b>
+              <b>Resume from here</b>
               <span>Claude Code resumes this session after this message</span>
             </button>
           </li>
@@ -64,9 +67,15 @@ export function TurnMenu({
           </li>
         )}
         <li>
+          <button type="button" onClick={onNote}>
+            <b>Pin, tags, note</b>
+            <span>Kept beside the history; the session is not changed</span>
+          </button>
+        </li>
+        <li>
           <button type="button" onClick={() => copy(link, "Address copied")}>
             <b>Copy the address of this message</b>
-            <span>For this start of the server</span>
+            <span>Valid until the server restarts</span>
           </button>
         </li>
         <li>
@@ -115,7 +124,7 @@ function ResumeItem({ id, node, copy }: { id: string; node: string; copy: (text:
 
 export function Export({ id, leaf, onClose }: { id: string; leaf: string; onClose: () => void }) {
   const formats: [string, string, string][] = [
-    ["md", "Markdown", "reads well everywhere"],
+    ["md", "Markdown", "readable anywhere"],
     ["html", "HTML", "one file, opens in any browser"],
     ["txt", "Text", "as the terminal shows it"],
     ["json", "JSON", "for programs"],

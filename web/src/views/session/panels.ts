@@ -1,22 +1,47 @@
-// Which panel is open beside a transcript: the tree or the details.
+// Which panel is open beside a transcript.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useKeys } from "../../hooks";
 
-export type Panel = "tree" | "details";
+export type Panel = "outline" | "tree" | "trace" | "details";
+export const PANEL_NAMES: Record<Panel, string> = {
+  outline: "Outline",
+  tree: "Tree",
+  trace: "Trace",
+  details: "Details",
+};
 export interface Panels {
   shown: Panel | null;
   toggle: (panel: Panel) => void;
   close: () => void;
-  /** Closes it where it lies over the transcript. */
+  /** Closes it if it covers the transcript. */
   makeRoom: () => void;
 }
 
 const isWide = () => matchMedia("(min-width: 1100px)").matches;
 
-export function usePanels(): Panels {
-  const [shown, setShown] = useState<Panel | null>(() => (isWide() ? "tree" : null));
-  const toggle = (panel: Panel) => setShown(shown === panel ? null : panel);
-  useKeys({ t: () => toggle("tree"), i: () => toggle("details") });
-  return { shown, toggle, close: () => setShown(null), makeRoom: () => setShown((was) => (isWide() ? was : null)) };
+/** A session with forks opens with its tree, any other with its prompts. */
+export function usePanels(forks: number | undefined): Panels {
+  const [chosen, setChosen] = useState<Panel | "none" | undefined>(() => (isWide() ? undefined : "none"));
+  const usual = forks === undefined ? null : forks > 0 ? "tree" : "outline";
+  const shown = chosen === "none" ? null : (chosen ?? usual);
+  const toggle = (panel: Panel) => setChosen(shown === panel ? "none" : panel);
+  // What was opened by itself stays when the first fork comes.
+  useEffect(() => {
+    if (chosen === undefined && usual) setChosen(usual);
+  }, [usual]);
+  useKeys({
+    l: () => toggle("outline"),
+    t: () => toggle("tree"),
+    T: () => toggle("trace"),
+    i: () => toggle("details"),
+  });
+  return {
+    shown,
+    toggle,
+    close: () => setChosen("none"),
+    makeRoom: () => {
+      if (!isWide()) setChosen("none");
+    },
+  };
 }

@@ -1,18 +1,21 @@
 use super::*;
 
 #[track_caller]
-fn check(content: &str, expected: &[Block]) {
-    assert_eq!(blocks(Json::parse(content.as_bytes())), expected);
+fn check(content: &str, expected: &[ContentBlock]) {
+    assert_eq!(blocks_from_json(LazyJson::parse(content.as_bytes())), expected);
 }
 
 #[track_caller]
 fn check_unknown(content: &str) {
     let value: Value = serde_json::from_str(content).unwrap();
-    assert_eq!(blocks(Json::parse(content.as_bytes())), [Block::Unknown(value)]);
+    assert_eq!(
+        blocks_from_json(LazyJson::parse(content.as_bytes())),
+        [ContentBlock::Unknown(value)]
+    );
 }
 
-fn text(text: &str) -> Block {
-    Block::Text(text.to_owned())
+fn text(text: &str) -> ContentBlock {
+    ContentBlock::Text(text.to_owned())
 }
 
 #[test]
@@ -35,11 +38,11 @@ fn what_is_not_known_is_kept() {
 
 #[test]
 fn empty_thinking_is_withheld() {
-    let thinking = Thinking { text: String::new(), signature: "abc".to_owned() };
+    let thinking = ThinkingBlock { text: String::new(), signature: "abc".to_owned() };
     assert!(thinking.is_withheld());
     check(
         r#"[{"type":"thinking","thinking":"","signature":"abc"},{"type":"redacted_thinking","data":"xy"}]"#,
-        &[Block::Thinking(thinking), Block::RedactedThinking { data_len: 2 }],
+        &[ContentBlock::Thinking(thinking), ContentBlock::RedactedThinking { data_len: 2 }],
     );
 }
 
@@ -53,10 +56,10 @@ fn tools_are_called_and_answer() {
     };
     check(
         r#"[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]"#,
-        &[Block::ToolUse(call)],
+        &[ContentBlock::ToolUse(call)],
     );
     let answer = |content, is_error| {
-        Block::ToolResult(ToolResult { tool_use_id: "t".into(), content, is_error })
+        ContentBlock::ToolResult(ToolResult { tool_use_id: "t".into(), content, is_error })
     };
     check(
         r#"[{"type":"tool_result","tool_use_id":"t","content":"out"},
@@ -65,7 +68,7 @@ fn tools_are_called_and_answer() {
         &[
             answer(vec![text("out")], false),
             answer(vec![], true),
-            answer(vec![Block::ToolReference("X".into())], false),
+            answer(vec![ContentBlock::ToolReference("X".into())], false),
         ],
     );
 }
@@ -73,7 +76,7 @@ fn tools_are_called_and_answer() {
 #[test]
 fn media_keeps_its_data() {
     let media = |media_type: Option<&str>, source| {
-        Block::Image(Media { media_type: media_type.map(Into::into), title: None, source })
+        ContentBlock::Image(Media { media_type: media_type.map(Into::into), title: None, source })
     };
     check(
         r#"[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}},
@@ -94,7 +97,7 @@ fn web_searches_find_or_fail() {
     let hit = WebHit { title: "T".into(), url: "U".into() };
     let found = |hits, error: Option<&str>| {
         let error = error.map(Into::into);
-        Block::WebSearchToolResult(WebSearchResult { tool_use_id: "s".into(), hits, error })
+        ContentBlock::WebSearchToolResult(WebSearchResult { tool_use_id: "s".into(), hits, error })
     };
     check(
         r#"[{"type":"web_search_tool_result","tool_use_id":"s","content":[{"title":"T","url":"U"}]},
@@ -108,12 +111,12 @@ fn models_fall_back() {
     let (from, to) = (Some("a".to_owned()), Some("b".to_owned()));
     check(
         r#"[{"type":"fallback","from":"a","to":{"model":"b"}}]"#,
-        &[Block::Fallback { from, to }],
+        &[ContentBlock::Fallback { from, to }],
     );
 }
 
 #[test]
-fn plain_text_joins_what_was_said() {
-    let blocks = [text("a"), Block::ToolReference("x".into()), text("b")];
+fn plain_text_joins_text_blocks() {
+    let blocks = [text("a"), ContentBlock::ToolReference("x".into()), text("b")];
     assert_eq!(plain_text(&blocks), "a\nb");
 }

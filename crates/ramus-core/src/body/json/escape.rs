@@ -14,7 +14,7 @@ pub(super) enum Escape {
 /// Reads the escape at the start of `bytes`, which is a backslash.
 ///
 /// The length is at least 1 and at most 12, a surrogate pair.
-pub(super) fn escape(bytes: &[u8]) -> (Escape, usize) {
+pub(super) fn read_escape(bytes: &[u8]) -> (Escape, usize) {
     let char = match bytes.get(1) {
         Some(b'"') => '"',
         Some(b'\\') => '\\',
@@ -24,15 +24,15 @@ pub(super) fn escape(bytes: &[u8]) -> (Escape, usize) {
         Some(b'n') => '\n',
         Some(b'r') => '\r',
         Some(b't') => '\t',
-        Some(b'u') => return unicode(bytes),
+        Some(b'u') => return read_unicode_escape(bytes),
         Some(_) => return (Escape::Invalid, 1),
         None => return (Escape::Broken, 1),
     };
     (Escape::Char(char), 2)
 }
 
-fn unicode(bytes: &[u8]) -> (Escape, usize) {
-    let Some(unit) = unit(bytes) else {
+fn read_unicode_escape(bytes: &[u8]) -> (Escape, usize) {
+    let Some(unit) = utf16_unit(bytes) else {
         let digits = bytes[2..].iter().take(4).take_while(|byte| byte.is_ascii_hexdigit()).count();
         return (Escape::Broken, 2 + digits);
     };
@@ -40,7 +40,7 @@ fn unicode(bytes: &[u8]) -> (Escape, usize) {
         return (Escape::Char(char), 6);
     }
     // `unit` is a surrogate. Only a high one followed by a low one is a character.
-    let low = self::unit(&bytes[6..]).filter(|low| (0xdc00..0xe000).contains(low));
+    let low = self::utf16_unit(&bytes[6..]).filter(|low| (0xdc00..0xe000).contains(low));
     match low {
         Some(low) if unit < 0xdc00 => {
             let char = char::from_u32(0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00));
@@ -51,7 +51,7 @@ fn unicode(bytes: &[u8]) -> (Escape, usize) {
 }
 
 /// Returns the UTF-16 unit of a complete `\uXXXX` at the start of `bytes`.
-fn unit(bytes: &[u8]) -> Option<u32> {
+fn utf16_unit(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
     digits.iter().try_fold(0, |unit, digit| Some(unit * 16 + char::from(*digit).to_digit(16)?))
 }
@@ -62,7 +62,7 @@ mod tests {
 
     #[track_caller]
     fn check(bytes: &str, expected: Escape, length: usize) {
-        assert_eq!(escape(bytes.as_bytes()), (expected, length));
+        assert_eq!(read_escape(bytes.as_bytes()), (expected, length));
     }
 
     #[test]

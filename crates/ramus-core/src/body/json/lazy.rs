@@ -9,11 +9,11 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::unescape;
-use crate::cursor::{Broken, Cursor};
+use crate::cursor::{BrokenJson, JsonCursor};
 
 /// A value inside of a line.
 #[derive(Debug, Default)]
-pub(in crate::body) enum Json<'a> {
+pub(in crate::body) enum LazyJson<'a> {
     #[default]
     Null,
     Bool(bool),
@@ -29,16 +29,16 @@ pub(in crate::body) enum Json<'a> {
 }
 
 /// How deep values are read; serde_json draws the same line. What lies deeper is left out.
-const DEEPEST: usize = 127;
+const MAX_DEPTH: usize = 127;
 /// Replaces values that are nested too deeply.
-const LEFT_OUT: &[u8] = "…".as_bytes();
+const TOO_DEEP: &[u8] = "…".as_bytes();
 
-impl<'a> Json<'a> {
+impl<'a> LazyJson<'a> {
     /// Parses bytes that contain exactly one value; `None`: they do not.
     pub(in crate::body) fn parse(bytes: &'a [u8]) -> Option<Self> {
-        let mut cursor = Cursor::new(bytes, 0);
-        let value = value(&mut cursor, 0).ok()?;
-        cursor.peek().is_none().then_some(value)
+        let mut cursor = JsonCursor::new(bytes, 0);
+        let value = read_value(&mut cursor, 0).ok()?;
+        cursor.peek_byte().is_none().then_some(value)
     }
 
     /// Returns the value of a key, if this is an object that has it.
@@ -53,12 +53,12 @@ impl<'a> Json<'a> {
     }
 
     /// Takes the value of a key and leaves null.
-    pub(in crate::body) fn take(&mut self, key: &str) -> Option<Self> {
+    pub(in crate::body) fn take_member(&mut self, key: &str) -> Option<Self> {
         self.get_mut(key).map(std::mem::take)
     }
 
     /// Returns the text, if this is one.
-    pub(in crate::body) fn text(&self) -> Option<Cow<'a, str>> {
+    pub(in crate::body) fn as_text(&self) -> Option<Cow<'a, str>> {
         match self {
             Self::Text(raw) => Some(unescape(raw)),
             _ => None,
@@ -85,47 +85,49 @@ impl<'a> Json<'a> {
     }
 }
 
-fn value<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Json<'a>, Broken> {
-    match cursor.peek() {
-        Some(b'"') => cursor.string().map(Json::Text),
-        Some(b'{' | b'[') if depth == DEEPEST => cursor.skip().map(|()| Json::Text(LEFT_OUT)),
+fn read_value<'a>(cursor: &mut JsonCursor<'a>, depth: usize) -> Result<LazyJson<'a>, BrokenJson> {
+    match cursor.peek_byte() {
+        Some(b'"') => cursor.read_string().map(LazyJson::Text),
+        Some(b'{' | b'[') if depth == MAX_DEPTH => {
+            cursor.skip_value().map(|()| LazyJson::Text(TOO_DEEP))
+        }
         Some(b'{') => {
             // A record has about two dozen keys, the objects in it have a few.
             let mut pairs = Vec::with_capacity(if depth == 0 { 28 } else { 6 });
-            cursor.object(|cursor, key| {
+            cursor.walk_object(|cursor, key| {
                 let value = match key {
-                    b"usage" if cursor.peek() == Some(b'{') => {
-                        let start = cursor.pos();
-                        cursor.skip()?;
-                        Json::Usage(cursor.since(start))
+                    b"usage" if cursor.peek_byte() == Some(b'{') => {
+                        let start = cursor.position();
+                        cursor.skip_value()?;
+                        LazyJson::Usage(cursor.slice_from(start))
                     }
-                    _ => value(cursor, depth + 1)?,
+                    _ => read_value(cursor, depth + 1)?,
                 };
                 pairs.push((key, value));
                 Ok(())
             })?;
-            Ok(Json::Object(pairs))
+            Ok(LazyJson::Object(pairs))
         }
         Some(b'[') => {
             let mut list = Vec::new();
-            cursor.array(|cursor| {
-                list.push(value(cursor, depth + 1)?);
+            cursor.walk_array(|cursor| {
+                list.push(read_value(cursor, depth + 1)?);
                 Ok(())
             })?;
-            Ok(Json::List(list))
+            Ok(LazyJson::List(list))
         }
-        _ => scalar(cursor),
+        _ => read_scalar(cursor),
     }
 }
 
-fn scalar<'a>(cursor: &mut Cursor<'a>) -> Result<Json<'a>, Broken> {
-    let start = cursor.pos();
-    cursor.skip()?;
-    Ok(match cursor.since(start) {
-        b"null" => Json::Null,
-        b"true" => Json::Bool(true),
-        b"false" => Json::Bool(false),
-        number => Json::Number(number),
+fn read_scalar<'a>(cursor: &mut JsonCursor<'a>) -> Result<LazyJson<'a>, BrokenJson> {
+    let start = cursor.position();
+    cursor.skip_value()?;
+    Ok(match cursor.slice_from(start) {
+        b"null" => LazyJson::Null,
+        b"true" => LazyJson::Bool(true),
+        b"false" => LazyJson::Bool(false),
+        number => LazyJson::Number(number),
     })
 }
 
@@ -135,7 +137,7 @@ mod tests {
     use proptest::prelude::{any, prop_assert_eq, proptest};
 
     fn decoded(bytes: &[u8]) -> Option<Value> {
-        Json::parse(bytes).map(Json::into_value)
+        LazyJson::parse(bytes).map(LazyJson::into_value)
     }
 
     #[test]
@@ -145,29 +147,32 @@ mod tests {
             let told = decoded(line.as_bytes()).unwrap().to_string();
             let shallow = format!(r#"{}{{"a":"…"}}{}"#, r#"{"a":["#.repeat(63), "]}".repeat(63));
             assert_eq!(told, if pairs == 63 { line.clone() } else { shallow });
-            assert!(Json::parse(&line.as_bytes()[..line.len() - 1]).is_none(), "it is torn");
+            assert!(LazyJson::parse(&line.as_bytes()[..line.len() - 1]).is_none(), "it is torn");
         }
     }
 
     #[test]
     fn of_two_values_with_one_key_the_last_counts() {
-        let json = Json::parse(br#"{"a":1,"b":2,"a":"x"}"#).unwrap();
-        assert_eq!(json.get("a").unwrap().text().unwrap(), "x");
+        let json = LazyJson::parse(br#"{"a":1,"b":2,"a":"x"}"#).unwrap();
+        assert_eq!(json.get("a").unwrap().as_text().unwrap(), "x");
         assert_eq!(json.into_value().to_string(), r#"{"a":"x","b":2}"#);
     }
 
     #[test]
     fn what_an_answer_cost_stays_as_it_is_until_it_is_wanted() {
         let line = r#"{"usage":{"a":[1,{"usage":{"b":"\u00e9"}}]},"c":{"usage":7}}"#;
-        assert!(matches!(Json::parse(line.as_bytes()).unwrap().get("usage"), Some(Json::Usage(_))));
+        assert!(matches!(
+            LazyJson::parse(line.as_bytes()).unwrap().get("usage"),
+            Some(LazyJson::Usage(_))
+        ));
         assert_eq!(decoded(line.as_bytes()), serde_json::from_str(line).ok());
-        assert!(Json::parse(br#"{"usage":{"a":1}"#).is_none());
+        assert!(LazyJson::parse(br#"{"usage":{"a":1}"#).is_none());
     }
 
     #[test]
     fn only_one_value_is_a_line() {
         for bytes in ["", "{} {}", "1 2", r#"{"a":}"#, "nul"] {
-            assert!(Json::parse(bytes.as_bytes()).is_none(), "{bytes}");
+            assert!(LazyJson::parse(bytes.as_bytes()).is_none(), "{bytes}");
         }
     }
 

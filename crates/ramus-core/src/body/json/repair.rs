@@ -1,12 +1,12 @@
 //! Turns a line that a strict parser rejects into one that it accepts, with U+FFFD for what was lost.
 
-use super::escape::{Escape, escape};
+use super::escape::{Escape, read_escape};
 
 /// Returns a repaired copy of `line`, or `None` if there is nothing to repair.
 ///
 /// Only three things change: `\u` escapes that are half of a pair, bytes that are not UTF-8
 /// inside strings, and raw control characters.
-pub(in crate::body) fn repaired(line: &[u8]) -> Option<Vec<u8>> {
+pub(in crate::body) fn repair_line(line: &[u8]) -> Option<Vec<u8>> {
     let mut copy = Vec::with_capacity(line.len() + 64);
     let mut rest = line;
     while let Some((byte, after)) = rest.split_first() {
@@ -14,7 +14,7 @@ pub(in crate::body) fn repaired(line: &[u8]) -> Option<Vec<u8>> {
         match byte {
             b'"' => {
                 copy.push(b'"');
-                rest = string(after, &mut copy);
+                rest = repair_string(after, &mut copy);
             }
             // A control character between tokens has no meaning: NULs a crash left.
             0..=31 if !byte.is_ascii_whitespace() => copy.push(b' '),
@@ -25,7 +25,7 @@ pub(in crate::body) fn repaired(line: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Copies the rest of a string, its closing quote included, and returns what follows it.
-fn string<'a>(mut rest: &'a [u8], copy: &mut Vec<u8>) -> &'a [u8] {
+fn repair_string<'a>(mut rest: &'a [u8], copy: &mut Vec<u8>) -> &'a [u8] {
     loop {
         let plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=31));
         let (text, after) = rest.split_at(plain.unwrap_or(rest.len()));
@@ -36,7 +36,7 @@ fn string<'a>(mut rest: &'a [u8], copy: &mut Vec<u8>) -> &'a [u8] {
                 copy.push(b'"');
                 return &after[1..];
             }
-            Some(b'\\') => escaped(after, copy),
+            Some(b'\\') => repair_escape(after, copy),
             Some(control) => {
                 copy.extend_from_slice(format!("\\u{control:04x}").as_bytes());
                 &after[1..]
@@ -45,8 +45,8 @@ fn string<'a>(mut rest: &'a [u8], copy: &mut Vec<u8>) -> &'a [u8] {
     }
 }
 
-fn escaped<'a>(rest: &'a [u8], copy: &mut Vec<u8>) -> &'a [u8] {
-    let (escaped, after) = match escape(rest) {
+fn repair_escape<'a>(rest: &'a [u8], copy: &mut Vec<u8>) -> &'a [u8] {
+    let (escaped, after) = match read_escape(rest) {
         (Escape::Broken, 6) => (&b"\\ufffd"[..], &rest[6..]),
         // Other errors stay as they are, with the byte after the backslash.
         (Escape::Invalid | Escape::Broken, _) => rest.split_at(rest.len().min(2)),
@@ -62,7 +62,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: &[u8], expected: Option<&str>) {
-        let actual = repaired(line);
+        let actual = repair_line(line);
         assert_eq!(actual.as_deref().map(String::from_utf8_lossy).as_deref(), expected);
     }
 

@@ -1,7 +1,7 @@
 //! Decodes the inside of a JSON string literal.
 
-use super::escape::{Escape, escape};
-use crate::cursor::find;
+use super::escape::{Escape, read_escape};
+use crate::cursor::find_byte;
 use std::borrow::Cow;
 
 /// Returns the text of the inside of a string literal, without its quotes.
@@ -10,18 +10,18 @@ use std::borrow::Cow;
 /// does not know stay as they are.
 pub fn unescape(raw: &[u8]) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'\\', raw) else {
-        return lossy(raw);
+        return decode_lossy(raw);
     };
     // Nearly every text is UTF-8 with simple escapes, and is checked once.
     let text = simdutf8::basic::from_utf8(raw).ok();
-    if let Some(text) = text.and_then(|text| simple(text, first)) {
+    if let Some(text) = text.and_then(|text| unescape_simple(text, first)) {
         return Cow::Owned(text);
     }
     let mut text = String::with_capacity(raw.len());
-    text.push_str(&lossy(&raw[..first]));
+    text.push_str(&decode_lossy(&raw[..first]));
     let mut rest = &raw[first..];
     while !rest.is_empty() {
-        let (meaning, length) = escape(rest);
+        let (meaning, length) = read_escape(rest);
         text.push(match meaning {
             Escape::Char(char) => char,
             Escape::Broken => char::REPLACEMENT_CHARACTER,
@@ -29,14 +29,14 @@ pub fn unescape(raw: &[u8]) -> Cow<'_, str> {
         });
         rest = &rest[length..];
         let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-        text.push_str(&lossy(&rest[..plain]));
+        text.push_str(&decode_lossy(&rest[..plain]));
         rest = &rest[plain..];
     }
     Cow::Owned(text)
 }
 
 /// Replaces escapes of one letter; `None`: there are others.
-fn simple(raw: &str, first: usize) -> Option<String> {
+fn unescape_simple(raw: &str, first: usize) -> Option<String> {
     let mut text = String::with_capacity(raw.len());
     let (mut from, mut slash) = (0, first);
     loop {
@@ -51,7 +51,7 @@ fn simple(raw: &str, first: usize) -> Option<String> {
             _ => return None,
         });
         from = slash + 2;
-        match find(b'\\', raw.as_bytes(), from) {
+        match find_byte(b'\\', raw.as_bytes(), from) {
             Some(next) => slash = next,
             None => break,
         }
@@ -77,7 +77,7 @@ pub fn unescape_prefix(raw: &[u8], chars: usize) -> Cow<'_, str> {
     text
 }
 
-fn lossy(raw: &[u8]) -> Cow<'_, str> {
+fn decode_lossy(raw: &[u8]) -> Cow<'_, str> {
     match simdutf8::basic::from_utf8(raw) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(raw),

@@ -32,10 +32,10 @@ pub struct ModelCost {
 }
 
 impl CostState {
-    pub(super) fn of(mut fields: Fields) -> Self {
-        let model = |(model, cost)| (model, ModelCost::of(&Fields::of(cost)));
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
+        let model = |(model, cost)| (model, ModelCost::from_fields(&Fields::from_json(cost)));
         Self {
-            models: fields.pairs("modelUsage").map(model).collect(),
+            models: fields.take_pairs("modelUsage").map(model).collect(),
             total_cost_usd: fields.float("totalCostUSD").unwrap_or(0.0),
             has_unknown_model_cost: fields.flag("hasUnknownModelCost"),
             api_duration_ms: fields.count("totalAPIDuration"),
@@ -49,7 +49,7 @@ impl CostState {
 }
 
 impl ModelCost {
-    fn of(fields: &Fields) -> Self {
+    fn from_fields(fields: &Fields) -> Self {
         Self {
             input_tokens: fields.count("inputTokens"),
             output_tokens: fields.count("outputTokens"),
@@ -68,7 +68,7 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, total: f64, models: &[(&str, u64, f64)]) {
-        let state = CostState::of(Fields::read(json));
+        let state = CostState::from_fields(Fields::read(json));
         let actual: Vec<_> = state
             .models
             .iter()

@@ -1,8 +1,8 @@
 //! Output of sub-agents and workflows.
 
-use crate::body::block::{Block, blocks};
+use crate::body::block::{ContentBlock, blocks_from_json};
 use crate::body::fields::Fields;
-use crate::body::usage::Usage;
+use crate::body::usage::TokenUsage;
 use serde_json::Value;
 
 /// The result of a sub-agent, or the message that it was started.
@@ -15,11 +15,11 @@ pub struct AgentOutput {
     pub agent_type: Option<String>,
     pub description: Option<String>,
     pub prompt: Option<String>,
-    pub content: Vec<Block>,
+    pub content: Vec<ContentBlock>,
     pub total_duration_ms: Option<u64>,
     pub total_tokens: Option<u64>,
     pub total_tool_use_count: Option<u64>,
-    pub usage: Option<Usage>,
+    pub usage: Option<TokenUsage>,
     pub tool_stats: Option<ToolStats>,
     pub resolved_model: Option<String>,
     pub is_async: bool,
@@ -44,34 +44,34 @@ pub struct ToolStats {
 }
 
 impl AgentOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            status: fields.text("status"),
-            agent_id: fields.text("agentId"),
-            agent_type: fields.text("agentType"),
-            description: fields.text("description"),
-            prompt: fields.text("prompt"),
-            content: blocks(fields.json("content")),
+            status: fields.take_text("status"),
+            agent_id: fields.take_text("agentId"),
+            agent_type: fields.take_text("agentType"),
+            description: fields.take_text("description"),
+            prompt: fields.take_text("prompt"),
+            content: blocks_from_json(fields.take_json("content")),
             total_duration_ms: fields.number("totalDurationMs"),
             total_tokens: fields.number("totalTokens"),
             total_tool_use_count: fields
                 .number("totalToolUseCount")
                 .or_else(|| fields.number("totalToolCalls")),
-            usage: fields.usage(),
-            tool_stats: fields.object("toolStats").map(|stats| ToolStats::of(&stats)),
-            resolved_model: fields.text("resolvedModel"),
+            usage: fields.read_usage(),
+            tool_stats: fields.take_object("toolStats").map(|stats| ToolStats::from_fields(&stats)),
+            resolved_model: fields.take_text("resolvedModel"),
             is_async: fields.flag("isAsync"),
-            output_file: fields.text("outputFile"),
-            worktree_path: fields.text("worktreePath"),
-            worktree_branch: fields.text("worktreeBranch"),
+            output_file: fields.take_text("outputFile"),
+            worktree_path: fields.take_text("worktreePath"),
+            worktree_branch: fields.take_text("worktreeBranch"),
             was_interrupted: fields.flag("wasInterrupted"),
-            messages: fields.values("normalizedMessages"),
+            messages: fields.take_values("normalizedMessages"),
         }
     }
 }
 
 impl ToolStats {
-    fn of(fields: &Fields) -> Self {
+    fn from_fields(fields: &Fields) -> Self {
         Self {
             reads: fields.count("readCount"),
             searches: fields.count("searchCount"),
@@ -96,13 +96,13 @@ pub struct WorkflowOutput {
 }
 
 impl WorkflowOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            status: fields.string("status"),
-            run_id: fields.string("runId"),
-            task_id: fields.text("taskId"),
-            script_path: fields.text("scriptPath"),
-            transcript_dir: fields.text("transcriptDir"),
+            status: fields.take_string("status"),
+            run_id: fields.take_string("runId"),
+            task_id: fields.take_text("taskId"),
+            script_path: fields.take_text("scriptPath"),
+            transcript_dir: fields.take_text("transcriptDir"),
             is_async: fields.flag("isAsync"),
         }
     }

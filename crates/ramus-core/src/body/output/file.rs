@@ -39,41 +39,41 @@ pub enum ReadContent {
 }
 
 impl ReadOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
-        let kind = fields.string("type");
-        let mut file = fields.object("file").unwrap_or_default();
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
+        let kind = fields.take_string("type");
+        let mut file = fields.take_object("file").unwrap_or_default();
         Self {
-            file_path: file.text("filePath"),
+            file_path: file.take_text("filePath"),
             original_size: file.number("originalSize"),
-            content: ReadContent::of(kind, file),
+            content: ReadContent::from_fields(kind, file),
         }
     }
 }
 
 impl ReadContent {
-    fn of(kind: String, mut file: Fields) -> Self {
+    fn from_fields(kind: String, mut file: Fields) -> Self {
         match kind.as_str() {
             "text" => Self::Text {
-                content: file.string("content"),
+                content: file.take_string("content"),
                 num_lines: file.count("numLines"),
                 start_line: file.number("startLine").unwrap_or(1),
                 total_lines: file.count("totalLines"),
                 truncated: file.flag("truncatedByTokenCap"),
             },
-            "image" => Self::Image(media(&mut file)),
-            "pdf" => Self::Pdf(media(&mut file)),
-            "notebook" => Self::Notebook { cells: file.values("cells") },
+            "image" => Self::Image(media_from_fields(&mut file)),
+            "pdf" => Self::Pdf(media_from_fields(&mut file)),
+            "notebook" => Self::Notebook { cells: file.take_values("cells") },
             "file_unchanged" => Self::Unchanged,
             _ => Self::Other { kind, file: file.into_value() },
         }
     }
 }
 
-fn media(file: &mut Fields) -> Media {
+fn media_from_fields(file: &mut Fields) -> Media {
     Media {
-        media_type: file.text("type"),
+        media_type: file.take_text("type"),
         title: None,
-        source: file.text("base64").map_or(MediaSource::Absent, MediaSource::Base64),
+        source: file.take_text("base64").map_or(MediaSource::Absent, MediaSource::Base64),
     }
 }
 
@@ -90,16 +90,16 @@ pub struct EditOutput {
 }
 
 impl EditOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            file_path: fields.string("filePath"),
+            file_path: fields.take_string("filePath"),
             replacement: Replacement {
-                old: fields.string("oldString"),
-                new: fields.string("newString"),
+                old: fields.take_string("oldString"),
+                new: fields.take_string("newString"),
                 all: fields.flag("replaceAll"),
             },
-            original_file: fields.text("originalFile"),
-            patch: StructuredPatch::of(&mut fields),
+            original_file: fields.take_text("originalFile"),
+            patch: StructuredPatch::from_fields(&mut fields),
             user_modified: fields.flag("userModified"),
         }
     }
@@ -125,17 +125,17 @@ pub struct MultiEditOutput {
 }
 
 impl MultiEditOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         let edit = |mut edit: Fields| Replacement {
-            old: edit.string("old_string"),
-            new: edit.string("new_string"),
+            old: edit.take_string("old_string"),
+            new: edit.take_string("new_string"),
             all: edit.flag("replace_all"),
         };
         Self {
-            file_path: fields.string("filePath"),
-            edits: fields.objects("edits").map(edit).collect(),
-            original_file: fields.text("originalFileContents"),
-            patch: StructuredPatch::of(&mut fields),
+            file_path: fields.take_string("filePath"),
+            edits: fields.take_objects("edits").map(edit).collect(),
+            original_file: fields.take_text("originalFileContents"),
+            patch: StructuredPatch::from_fields(&mut fields),
             user_modified: fields.flag("userModified"),
         }
     }
@@ -161,16 +161,16 @@ pub enum WriteKind {
 }
 
 impl WriteOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
             kind: match fields.peek_text("type").as_deref() {
                 Some("update") => WriteKind::Update,
                 _ => WriteKind::Create,
             },
-            file_path: fields.string("filePath"),
-            content: fields.string("content"),
-            original_file: fields.text("originalFile"),
-            patch: StructuredPatch::of(&mut fields),
+            file_path: fields.take_string("filePath"),
+            content: fields.take_string("content"),
+            original_file: fields.take_text("originalFile"),
+            patch: StructuredPatch::from_fields(&mut fields),
             user_modified: fields.flag("userModified"),
         }
     }
@@ -190,15 +190,15 @@ pub struct NotebookEditOutput {
 }
 
 impl NotebookEditOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            notebook_path: fields.text("notebook_path"),
-            new_source: fields.string("new_source"),
-            cell_type: fields.text("cell_type"),
-            cell_id: fields.text("cell_id"),
-            language: fields.text("language"),
-            edit_mode: fields.string("edit_mode"),
-            error: fields.text("error").filter(|error| !error.is_empty()),
+            notebook_path: fields.take_text("notebook_path"),
+            new_source: fields.take_string("new_source"),
+            cell_type: fields.take_text("cell_type"),
+            cell_id: fields.take_text("cell_id"),
+            language: fields.take_text("language"),
+            edit_mode: fields.take_string("edit_mode"),
+            error: fields.take_text("error").filter(|error| !error.is_empty()),
         }
     }
 }

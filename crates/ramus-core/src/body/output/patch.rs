@@ -5,12 +5,12 @@ use crate::body::fields::Fields;
 /// The hunks of one change, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StructuredPatch {
-    pub hunks: Vec<Hunk>,
+    pub hunks: Vec<PatchHunk>,
 }
 
 /// Lines that changed together, with the lines around them. Line numbers start at 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hunk {
+pub struct PatchHunk {
     pub old_start: u64,
     pub old_lines: u64,
     pub new_start: u64,
@@ -29,9 +29,9 @@ pub enum HunkLine<'a> {
     Note(&'a str),
 }
 
-impl Hunk {
+impl PatchHunk {
     /// Returns the lines by what happened to them.
-    pub fn changes(&self) -> impl Iterator<Item = HunkLine<'_>> {
+    pub fn tagged_lines(&self) -> impl Iterator<Item = HunkLine<'_>> {
         self.lines.iter().map(|line| match line.split_at_checked(1) {
             Some(("-", text)) => HunkLine::Removed(text),
             Some(("+", text)) => HunkLine::Added(text),
@@ -44,28 +44,28 @@ impl Hunk {
 
 impl StructuredPatch {
     /// Returns how many lines were added.
-    pub fn added(&self) -> usize {
-        self.changes().filter(|line| matches!(line, HunkLine::Added(_))).count()
+    pub fn added_lines(&self) -> usize {
+        self.tagged_lines().filter(|line| matches!(line, HunkLine::Added(_))).count()
     }
 
     /// Returns how many lines were removed.
-    pub fn removed(&self) -> usize {
-        self.changes().filter(|line| matches!(line, HunkLine::Removed(_))).count()
+    pub fn removed_lines(&self) -> usize {
+        self.tagged_lines().filter(|line| matches!(line, HunkLine::Removed(_))).count()
     }
 
-    fn changes(&self) -> impl Iterator<Item = HunkLine<'_>> {
-        self.hunks.iter().flat_map(Hunk::changes)
+    fn tagged_lines(&self) -> impl Iterator<Item = HunkLine<'_>> {
+        self.hunks.iter().flat_map(PatchHunk::tagged_lines)
     }
 
-    pub(super) fn of(fields: &mut Fields) -> Self {
-        let hunk = |mut hunk: Fields| Hunk {
+    pub(super) fn from_fields(fields: &mut Fields) -> Self {
+        let hunk = |mut hunk: Fields| PatchHunk {
             old_start: hunk.count("oldStart"),
             old_lines: hunk.count("oldLines"),
             new_start: hunk.count("newStart"),
             new_lines: hunk.count("newLines"),
-            lines: hunk.texts("lines"),
+            lines: hunk.take_texts("lines"),
         };
-        Self { hunks: fields.objects("structuredPatch").map(hunk).collect() }
+        Self { hunks: fields.take_objects("structuredPatch").map(hunk).collect() }
     }
 }
 
@@ -76,8 +76,11 @@ mod tests {
     #[track_caller]
     fn check(json: &str, hunks: usize, added: usize, removed: usize) {
         let mut fields = Fields::read(json);
-        let patch = StructuredPatch::of(&mut fields);
-        assert_eq!((patch.hunks.len(), patch.added(), patch.removed()), (hunks, added, removed));
+        let patch = StructuredPatch::from_fields(&mut fields);
+        assert_eq!(
+            (patch.hunks.len(), patch.added_lines(), patch.removed_lines()),
+            (hunks, added, removed)
+        );
     }
 
     #[test]
@@ -89,7 +92,7 @@ mod tests {
     #[test]
     fn signs_become_kinds() {
         let lines = [" a", "-b", "+c", "\\ No newline at end of file", "é", ""].map(String::from);
-        let hunk = Hunk { lines: lines.into(), ..Hunk::default() };
+        let hunk = PatchHunk { lines: lines.into(), ..PatchHunk::default() };
         let expected = [
             HunkLine::Context("a"),
             HunkLine::Removed("b"),
@@ -98,6 +101,6 @@ mod tests {
             HunkLine::Context("é"),
             HunkLine::Context(""),
         ];
-        assert_eq!(hunk.changes().collect::<Vec<_>>(), expected);
+        assert_eq!(hunk.tagged_lines().collect::<Vec<_>>(), expected);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::body::block::WebHit;
 use crate::body::fields::Fields;
-use crate::body::json::Json;
+use crate::body::json::LazyJson;
 
 /// Files whose names match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,9 +14,9 @@ pub struct GlobOutput {
 }
 
 impl GlobOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            filenames: fields.texts("filenames"),
+            filenames: fields.take_texts("filenames"),
             num_files: fields.count("numFiles"),
             duration_ms: fields.count("durationMs"),
             truncated: fields.flag("truncated"),
@@ -41,12 +41,12 @@ pub struct GrepOutput {
 }
 
 impl GrepOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            mode: fields.string("mode"),
-            filenames: fields.texts("filenames"),
+            mode: fields.take_string("mode"),
+            filenames: fields.take_texts("filenames"),
             num_files: fields.count("numFiles"),
-            content: fields.text("content"),
+            content: fields.take_text("content"),
             num_lines: fields.number("numLines"),
             num_matches: fields.number("numMatches"),
             applied_limit: fields.number("appliedLimit"),
@@ -67,13 +67,13 @@ pub struct WebFetchOutput {
 }
 
 impl WebFetchOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            url: fields.string("url"),
+            url: fields.take_string("url"),
             code: fields.count("code"),
-            code_text: fields.string("codeText"),
+            code_text: fields.take_string("codeText"),
             bytes: fields.count("bytes"),
-            result: fields.string("result"),
+            result: fields.take_string("result"),
             duration_ms: fields.count("durationMs"),
         }
     }
@@ -96,16 +96,16 @@ pub enum WebFinding {
 }
 
 impl WebSearchOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
-        let finding = |value: Json<'_>| match value.text() {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
+        let finding = |value: LazyJson<'_>| match value.as_text() {
             Some(text) => WebFinding::Text(text.into_owned()),
-            None => {
-                WebFinding::Hits(Fields::of(value).objects("content").map(WebHit::of).collect())
-            }
+            None => WebFinding::Hits(
+                Fields::from_json(value).take_objects("content").map(WebHit::from_fields).collect(),
+            ),
         };
         Self {
-            query: fields.string("query"),
-            results: fields.list("results").into_iter().map(finding).collect(),
+            query: fields.take_string("query"),
+            results: fields.take_list("results").into_iter().map(finding).collect(),
             duration_seconds: fields.float("durationSeconds").unwrap_or(0.0),
             search_count: fields.number("searchCount"),
         }
@@ -121,10 +121,10 @@ pub struct ToolSearchOutput {
 }
 
 impl ToolSearchOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            query: fields.string("query"),
-            matches: fields.texts("matches"),
+            query: fields.take_string("query"),
+            matches: fields.take_texts("matches"),
             total_deferred_tools: fields.count("total_deferred_tools"),
         }
     }

@@ -24,20 +24,20 @@ pub struct BashOutput {
 }
 
 impl BashOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            stdout: fields.string("stdout"),
-            stderr: fields.string("stderr"),
+            stdout: fields.take_string("stdout"),
+            stderr: fields.take_string("stderr"),
             interrupted: fields.flag("interrupted"),
             is_image: fields.flag("isImage"),
             no_output_expected: fields.flag("noOutputExpected"),
-            return_code_interpretation: fields.text("returnCodeInterpretation"),
-            background_task_id: fields.text("backgroundTaskId"),
+            return_code_interpretation: fields.take_text("returnCodeInterpretation"),
+            background_task_id: fields.take_text("backgroundTaskId"),
             backgrounded_by_user: fields.flag("backgroundedByUser"),
             timed_out_after_ms: fields.number("timedOutAfterMs"),
             dangerously_disable_sandbox: fields.flag("dangerouslyDisableSandbox"),
-            git_operation: fields.take("gitOperation"),
-            edit_diff: fields.take("bashEditDiff"),
+            git_operation: fields.take_value("gitOperation"),
+            edit_diff: fields.take_value("bashEditDiff"),
         }
     }
 }
@@ -55,14 +55,14 @@ pub struct ShellOutput {
 }
 
 impl ShellOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            shell_id: fields.string("shellId"),
-            command: fields.text("command"),
-            status: fields.string("status"),
+            shell_id: fields.take_string("shellId"),
+            command: fields.take_text("command"),
+            status: fields.take_string("status"),
             exit_code: fields.integer("exitCode"),
-            stdout: fields.string("stdout"),
-            stderr: fields.string("stderr"),
+            stdout: fields.take_string("stdout"),
+            stderr: fields.take_string("stderr"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Plans, to-dos, tasks, questions and skills.
 
 use crate::body::fields::Fields;
-use crate::body::json::Json;
+use crate::body::json::LazyJson;
 use serde_json::Value;
 
 /// One item of a to-do list.
@@ -25,7 +25,7 @@ pub enum TodoStatus {
 }
 
 impl TodoStatus {
-    pub(crate) fn of(word: &str) -> Self {
+    pub(crate) fn from_name(word: &str) -> Self {
         match word {
             "in_progress" => Self::InProgress,
             "completed" => Self::Completed,
@@ -35,21 +35,21 @@ impl TodoStatus {
 }
 
 impl Todo {
-    pub(in crate::body) fn list(fields: &mut Fields, key: &str) -> Vec<Self> {
+    pub(in crate::body) fn list_from_fields(fields: &mut Fields, key: &str) -> Vec<Self> {
         let todo = |mut todo: Fields| Self {
-            content: todo.string("content"),
-            status: TodoStatus::of(&todo.string("status")),
-            active_form: todo.text("activeForm"),
-            priority: todo.text("priority"),
-            id: todo.text("id"),
+            content: todo.take_string("content"),
+            status: TodoStatus::from_name(&todo.take_string("status")),
+            active_form: todo.take_text("activeForm"),
+            priority: todo.take_text("priority"),
+            id: todo.take_text("id"),
         };
-        fields.objects(key).map(todo).collect()
+        fields.take_objects(key).map(todo).collect()
     }
 }
 
 /// One task of the shared list that replaced to-dos.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Task {
+pub struct TaskItem {
     pub id: String,
     pub subject: String,
     pub status: Option<String>,
@@ -57,19 +57,19 @@ pub struct Task {
     pub blocked_by: Vec<String>,
 }
 
-impl Task {
-    pub(super) fn of(mut fields: Fields) -> Self {
+impl TaskItem {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            id: fields.string("id"),
-            subject: fields.string("subject"),
-            status: fields.text("status"),
-            owner: fields.text("owner"),
-            blocked_by: fields.texts("blockedBy"),
+            id: fields.take_string("id"),
+            subject: fields.take_string("subject"),
+            status: fields.take_text("status"),
+            owner: fields.take_text("owner"),
+            blocked_by: fields.take_texts("blockedBy"),
         }
     }
 }
 
-/// A change to a [`Task`].
+/// A change to a [`TaskItem`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskUpdate {
     pub task_id: String,
@@ -78,7 +78,7 @@ pub struct TaskUpdate {
     pub status_change: Option<StatusChange>,
 }
 
-/// The status of a [`Task`] before and after.
+/// The status of a [`TaskItem`] before and after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatusChange {
     pub from: String,
@@ -86,23 +86,23 @@ pub struct StatusChange {
 }
 
 impl TaskUpdate {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         let change = |mut change: Fields| StatusChange {
-            from: change.string("from"),
-            to: change.string("to"),
+            from: change.take_string("from"),
+            to: change.take_string("to"),
         };
         Self {
-            task_id: fields.string("taskId"),
+            task_id: fields.take_string("taskId"),
             success: fields.flag("success"),
-            updated_fields: fields.texts("updatedFields"),
-            status_change: fields.object("statusChange").map(change),
+            updated_fields: fields.take_texts("updatedFields"),
+            status_change: fields.take_object("statusChange").map(change),
         }
     }
 }
 
 /// A plan that was shown to the person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct PlanOutput {
     /// `None` where the plan is only in its file.
     pub plan: Option<String>,
     pub is_agent: bool,
@@ -110,12 +110,12 @@ pub struct Plan {
     pub was_edited: bool,
 }
 
-impl Plan {
-    pub(super) fn of(mut fields: Fields) -> Self {
+impl PlanOutput {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            plan: fields.text("plan"),
+            plan: fields.take_text("plan"),
             is_agent: fields.flag("isAgent"),
-            file_path: fields.text("filePath"),
+            file_path: fields.take_text("filePath"),
             was_edited: fields.flag("planWasEdited"),
         }
     }
@@ -123,8 +123,8 @@ impl Plan {
 
 /// Questions to the user, with the answers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Questions {
-    pub questions: Vec<Question>,
+pub struct QuestionsOutput {
+    pub questions: Vec<UserQuestion>,
     /// Question and answer, in the order of the record.
     pub answers: Vec<(String, String)>,
     pub annotations: Option<Value>,
@@ -132,29 +132,32 @@ pub struct Questions {
 
 /// One question with its possible answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Question {
+pub struct UserQuestion {
     pub question: String,
     pub header: Option<String>,
     pub options: Vec<String>,
     pub multi_select: bool,
 }
 
-impl Questions {
-    pub(super) fn of(mut fields: Fields) -> Self {
-        let question = |mut question: Fields| Question {
-            question: question.string("question"),
-            header: question.text("header"),
-            options: question.objects("options").map(|mut option| option.string("label")).collect(),
+impl QuestionsOutput {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
+        let question = |mut question: Fields| UserQuestion {
+            question: question.take_string("question"),
+            header: question.take_text("header"),
+            options: question
+                .take_objects("options")
+                .map(|mut option| option.take_string("label"))
+                .collect(),
             multi_select: question.flag("multiSelect"),
         };
-        let answer = |(question, answer): (String, Json<'_>)| match answer.text() {
+        let answer = |(question, answer): (String, LazyJson<'_>)| match answer.as_text() {
             Some(text) => (question, text.into_owned()),
             None => (question, answer.into_value().to_string()),
         };
         Self {
-            questions: fields.objects("questions").map(question).collect(),
-            answers: fields.pairs("answers").map(answer).collect(),
-            annotations: fields.take("annotations"),
+            questions: fields.take_objects("questions").map(question).collect(),
+            answers: fields.take_pairs("answers").map(answer).collect(),
+            annotations: fields.take_value("annotations"),
         }
     }
 }
@@ -169,12 +172,12 @@ pub struct SkillOutput {
 }
 
 impl SkillOutput {
-    pub(super) fn of(mut fields: Fields) -> Self {
+    pub(super) fn from_fields(mut fields: Fields) -> Self {
         Self {
-            command_name: fields.string("commandName"),
+            command_name: fields.take_string("commandName"),
             success: fields.flag("success"),
-            allowed_tools: fields.texts("allowedTools"),
-            model: fields.text("model"),
+            allowed_tools: fields.take_texts("allowedTools"),
+            model: fields.take_text("model"),
         }
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 
 #[track_caller]
 fn check(json: &str, expected: &str) {
-    let result = ToolUseResult::of(Json::parse(json.as_bytes()).unwrap());
+    let result = ToolUseResult::from_json(LazyJson::parse(json.as_bytes()).unwrap());
     let actual = result.map(|result| format!("{:?}", result.output)).unwrap_or_default();
     let kind = actual.split([' ', '(', '{']).next().unwrap_or_default();
     assert_eq!(kind, expected, "{actual}");
@@ -62,7 +62,7 @@ fn a_persisted_output_is_found_on_any_shape() {
         r#"{"stdout":"","stderr":"","persistedOutputPath":"p","persistedOutputSize":9}"#,
         r#"{"new":"shape","persistedOutputPath":"p","persistedOutputSize":9}"#,
     ] {
-        let result = ToolUseResult::of(Json::parse(json.as_bytes()).unwrap()).unwrap();
+        let result = ToolUseResult::from_json(LazyJson::parse(json.as_bytes()).unwrap()).unwrap();
         let expected = PersistedOutput { path: "p".into(), size: Some(9) };
         assert_eq!(result.persisted, Some(expected));
     }
@@ -71,15 +71,15 @@ fn a_persisted_output_is_found_on_any_shape() {
 #[test]
 fn a_patch_has_its_file() {
     let json = r#"{"filePath":"a","oldString":"b","newString":"c","structuredPatch":[{"lines":["-b","+c"]}]}"#;
-    let result = ToolUseResult::of(Json::parse(json.as_bytes()).unwrap()).unwrap();
-    let (path, patch) = result.patch().unwrap();
-    assert_eq!((path, patch.added(), patch.removed()), ("a", 1, 1));
+    let result = ToolUseResult::from_json(LazyJson::parse(json.as_bytes()).unwrap()).unwrap();
+    let (path, patch) = result.file_patch().unwrap();
+    assert_eq!((path, patch.added_lines(), patch.removed_lines()), ("a", 1, 1));
 }
 
 #[test]
 fn pictures_keep_their_data() {
     let json = r#"{"type":"image","file":{"base64":"AAAA","type":"image/png","originalSize":3}}"#;
-    let result = ToolUseResult::of(Json::parse(json.as_bytes()).unwrap()).unwrap();
+    let result = ToolUseResult::from_json(LazyJson::parse(json.as_bytes()).unwrap()).unwrap();
     let ToolOutput::Read(read) = result.output else { panic!("not a read") };
     let ReadContent::Image(media) = &read.content else { panic!("not a picture") };
     assert_eq!((media.data_len(), read.original_size), (4, Some(3)));

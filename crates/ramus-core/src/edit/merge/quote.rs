@@ -2,208 +2,217 @@
 
 use std::fmt::Write;
 
-use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
 use super::conflict::each_turn;
-use super::element::Compaction;
-use super::{Bodies, Sources};
-use crate::body::{Body, plain_text};
-use crate::session::NodeId;
+use super::element::ElementCompaction;
+use super::strategy::TakenRecords;
+use super::{BodyReader, MergeSources};
+use crate::body::{RecordBody, plain_text};
 use crate::time::Time;
-use crate::turn::{Action, Call, Part, Turn, TurnKind};
+use crate::turn::{ReplyPart, ToolAction, ToolCall, Turn, TurnKind};
 
 /// A quoted summary.
-pub(super) struct Quoted {
+pub(super) struct QuotedSummary {
     pub(super) text: String,
-    pub(super) from: Value,
+    pub(super) provenance: Value,
     pub(super) time: Option<Time>,
     /// The preserved messages come before the summary, not after it.
     pub(super) keeps_head: bool,
 }
 
 /// Quotes the summary of a compaction.
-pub(super) fn summary(
-    sources: &Sources<'_>,
-    compaction: &Compaction,
-    bodies: &mut Bodies<'_>,
-) -> Quoted {
-    let Compaction { source, boundary, summary, .. } = *compaction;
+pub(super) fn quote_summary(
+    sources: &MergeSources<'_>,
+    compaction: &ElementCompaction,
+    bodies: &mut BodyReader<'_>,
+) -> QuotedSummary {
+    let ElementCompaction { source, boundary, summary, .. } = *compaction;
     let origin = &sources.origins[source];
     let session = &origin.history.session;
     let node = summary.unwrap_or(boundary);
     let record = session.record(node);
-    let text = summary.and_then(|node| bodies(source, node)).map(|body| plain_text(body.blocks()));
+    let text =
+        summary.and_then(|node| bodies(source, node)).map(|body| plain_text(body.content_blocks()));
     let text = match text.filter(|text| !text.trim().is_empty()) {
         Some(text) => {
-            format!(
-                "[What was said before in this part of the conversation, in summary:]\n\n{text}"
-            )
+            format!("[Summary of the earlier messages in this part of the conversation:]\n\n{text}")
         }
-        None => "[What was said before in this part of the conversation was compacted without a \
+        None => "[The earlier messages in this part of the conversation were compacted without a \
                  summary.]"
             .to_owned(),
     };
     let anchor = bodies(source, boundary).and_then(|body| match body {
-        Body::System(body) => body.compact()?.preserved_segment.clone()?.anchor_uuid,
+        RecordBody::System(body) => body.compact_metadata()?.preserved_segment.clone()?.anchor_uuid,
         _ => None,
     });
-    let name = session.record(boundary).name.map(|name| session.spell(name));
-    Quoted {
+    let name = session.record(boundary).uuid.map(|name| session.uuid_text(name));
+    QuotedSummary {
         text,
-        from: record
-            .name
-            .map_or_else(|| json!({"sessionId": origin.session}), |name| origin.from(name)),
+        provenance: record.uuid.map_or_else(
+            || json!({"sessionId": origin.session_id}),
+            |name| origin.provenance(name),
+        ),
         time: record.time,
         keeps_head: anchor.is_some() && anchor == name,
     }
 }
 
 /// How long a digest may get, in bytes.
-const LONGEST: usize = 60_000;
+const MAX_DIGEST_BYTES: usize = 60_000;
 /// How much of each text stays, tried from the first on until all fits.
-const LIMITS: &[usize] = &[4_000, 1_500, 600, 240, 100];
+const TEXT_LIMITS: &[usize] = &[4_000, 1_500, 600, 240, 100];
 
 /// Summarizes what only these conversations did, as one text.
-pub(super) fn digest(
-    sources: &Sources<'_>,
-    branches: &[(usize, FxHashSet<(usize, NodeId)>)],
-    bodies: &mut Bodies<'_>,
+pub(super) fn merge_digest(
+    sources: &MergeSources<'_>,
+    branches: &[(usize, TakenRecords)],
+    bodies: &mut BodyReader<'_>,
 ) -> String {
-    let text = in_short(sources, branches, LONGEST, bodies);
-    let head = "[What follows was said in other branches of this conversation. It is quoted here so that \
-                you know of it; nothing needs to be done for it now.]\n";
+    let text = quote_briefly(sources, branches, MAX_DIGEST_BYTES, bodies);
+    let head = "[The following messages are from other branches of this conversation. They are quoted for \
+                information; you do not need to act on them now.]\n";
     format!("{head}{text}")
 }
 
 /// Introduces a digest that was written for this merge.
-pub(super) fn assisted(text: &str) -> String {
-    let head = "[What follows sums up other branches that were merged into this conversation. It is here so \
-                that you know of them; nothing needs to be done for it now.]";
+pub(super) fn introduce_digest(text: &str) -> String {
+    let head = "[The following is a summary of other branches that were merged into this conversation. It is for \
+                information; you do not need to act on it now.]";
     format!("{head}\n\n{text}")
 }
 
 /// Returns the provenance of a merge digest: the ends of the conversations that it covers.
-pub(super) fn digest_origin(
-    sources: &Sources<'_>,
-    branches: &[(usize, FxHashSet<(usize, NodeId)>)],
+pub(super) fn digest_provenance(
+    sources: &MergeSources<'_>,
+    branches: &[(usize, TakenRecords)],
 ) -> Value {
     let end = |(branch, _): &(usize, _)| {
         let origin = &sources.origins[sources.branches[*branch].end - 1];
         let session = &origin.history.session;
-        let named = origin.nodes.iter().rev().find_map(|node| session.record(*node).name)?;
-        Some(origin.from(named))
+        let named = origin.nodes.iter().rev().find_map(|node| session.record(*node).uuid)?;
+        Some(origin.provenance(named))
     };
     Value::Array(branches.iter().filter_map(end).collect())
 }
 
 /// Quotes what only these conversations did in at most `longest` bytes, by shortening every text as far
 /// as necessary.
-pub(super) fn in_short(
-    sources: &Sources<'_>,
-    branches: &[(usize, FxHashSet<(usize, NodeId)>)],
+pub(super) fn quote_briefly(
+    sources: &MergeSources<'_>,
+    branches: &[(usize, TakenRecords)],
     longest: usize,
-    bodies: &mut Bodies<'_>,
+    bodies: &mut BodyReader<'_>,
 ) -> String {
-    let mut told: Vec<Told> = Vec::new();
+    let mut told: Vec<BranchQuote> = Vec::new();
     for (branch, own) in branches {
-        let mut one = Told { branch: branch + 1, ..Told::default() };
+        let mut one = BranchQuote { branch: branch + 1, ..BranchQuote::default() };
         each_turn(sources, *branch, own, bodies, &mut |turn, is_own| {
             if is_own {
-                one.take(&turn);
+                one.add_turn(&turn);
             }
         });
-        one.session = sources.origins[sources.branches[*branch].end - 1].session.to_owned();
+        one.session = sources.origins[sources.branches[*branch].end - 1].session_id.to_owned();
         told.push(one);
     }
-    let all = |limit: usize| told.iter().map(|one| one.text(limit)).collect::<String>();
-    let fitting = LIMITS.iter().map(|limit| all(*limit)).find(|text| text.len() <= longest);
+    let all = |limit: usize| told.iter().map(|one| one.to_text(limit)).collect::<String>();
+    let fitting = TEXT_LIMITS.iter().map(|limit| all(*limit)).find(|text| text.len() <= longest);
     fitting.unwrap_or_else(|| {
         // One branch must not push out the others.
         let share = longest / told.len().max(1);
-        let shortest = LIMITS[LIMITS.len() - 1];
-        told.iter().map(|one| shortened(&one.text(shortest), share) + "\n").collect()
+        let shortest = TEXT_LIMITS[TEXT_LIMITS.len() - 1];
+        told.iter().map(|one| truncate_text(&one.to_text(shortest), share) + "\n").collect()
     })
 }
 
 /// What one conversation did.
 #[derive(Default)]
-struct Told {
+struct BranchQuote {
     branch: usize,
     session: String,
-    rows: Vec<Row>,
+    lines: Vec<QuotedLine>,
     files: Vec<String>,
 }
 
-enum Row {
+enum QuotedLine {
     Prompt(String),
-    Answer(String),
+    Reply(String),
     Tool(String),
     Note(String),
 }
 
-impl Told {
-    fn take(&mut self, turn: &Turn) {
+impl BranchQuote {
+    fn add_turn(&mut self, turn: &Turn) {
         match &turn.kind {
-            TurnKind::Prompt(prompt) => self.rows.push(Row::Prompt(cut(&prompt.text))),
-            TurnKind::Answer(answer) => {
+            TurnKind::Prompt(prompt) => self.lines.push(QuotedLine::Prompt(cut_text(&prompt.text))),
+            TurnKind::Reply(answer) => {
                 for part in &answer.parts {
                     match part {
-                        Part::Text(text) => self.rows.push(Row::Answer(cut(text))),
-                        Part::Call(call) => self.call(call),
+                        ReplyPart::Text(text) => self.lines.push(QuotedLine::Reply(cut_text(text))),
+                        ReplyPart::Call(call) => self.add_call(call),
                         _ => {}
                     }
                 }
             }
-            TurnKind::Result(call) => self.call(call),
+            TurnKind::Result(call) => self.add_call(call),
             TurnKind::Command(command) => {
-                self.rows.push(Row::Note(format!("{} {}", command.name, command.args)));
+                self.lines.push(QuotedLine::Note(format!("{} {}", command.name, command.args)));
             }
-            TurnKind::Interrupt { .. } => self.rows.push(Row::Note("(interrupted)".to_owned())),
+            TurnKind::Interrupt { .. } => {
+                self.lines.push(QuotedLine::Note("(interrupted)".to_owned()));
+            }
             TurnKind::Compaction(compaction) => {
                 let summary = compaction.summary.as_deref().unwrap_or("(compacted)");
-                self.rows.push(Row::Answer(cut(summary)));
+                self.lines.push(QuotedLine::Reply(cut_text(summary)));
             }
-            TurnKind::Synthetic(said) => self.rows.push(Row::Note(cut(&said.text))),
+            TurnKind::Synthetic(said) => self.lines.push(QuotedLine::Note(cut_text(&said.text))),
             _ => {}
         }
     }
 
-    fn call(&mut self, call: &Call) {
+    fn add_call(&mut self, call: &ToolCall) {
         let failed = call.result.as_ref().is_some_and(|result| result.is_error);
         let subject = match call.action() {
-            Action::Run { command, .. } => command,
-            Action::Read { path } => path,
-            Action::Edit { path, .. } | Action::Write { path, .. } => {
+            ToolAction::Run { command, .. } => command,
+            ToolAction::Read { path } => path,
+            ToolAction::Edit { path, .. } | ToolAction::Write { path, .. } => {
                 if !failed && !self.files.iter().any(|known| known == path) {
                     self.files.push(path.to_owned());
                 }
                 path
             }
-            Action::Grep { pattern, .. } | Action::Glob { pattern, .. } => pattern,
-            Action::Delegate { description, .. } => description,
-            Action::Fetch { url, .. } => url,
-            Action::Search { query } => query,
-            Action::Skill { name, .. } => name,
-            Action::NewTask { subject, .. } => subject,
-            Action::Other(inputs) => {
+            ToolAction::Grep { pattern, .. } | ToolAction::Glob { pattern, .. } => pattern,
+            ToolAction::Delegate { description, .. } => description,
+            ToolAction::Fetch { url, .. } => url,
+            ToolAction::Search { query } => query,
+            ToolAction::Skill { name, .. } => name,
+            ToolAction::NewTask { subject, .. } => subject,
+            ToolAction::Other(inputs) => {
                 inputs.iter().find_map(|(_, value)| value.as_str()).unwrap_or_default()
             }
             _ => "",
         };
         let subject = subject.lines().next().unwrap_or_default();
         let end = if failed { " (failed)" } else { "" };
-        self.rows.push(Row::Tool(format!("{} {}{end}", call.name, shortened(subject, 160))));
+        self.lines.push(QuotedLine::Tool(format!(
+            "{} {}{end}",
+            call.name,
+            truncate_text(subject, 160)
+        )));
     }
 
-    fn text(&self, limit: usize) -> String {
+    fn to_text(&self, limit: usize) -> String {
         let mut text = format!("\nConversation {} (session {}):\n", self.branch, self.session);
-        for row in &self.rows {
+        for row in &self.lines {
             let said = match row {
-                Row::Prompt(said) => format!("\nUser: {}", shortened(said.trim(), limit)),
-                Row::Answer(said) => format!("Assistant: {}", shortened(said.trim(), limit)),
-                Row::Tool(said) => format!("- {}", said.trim()),
-                Row::Note(said) => format!("- {}", shortened(said.trim(), limit)),
+                QuotedLine::Prompt(said) => {
+                    format!("\nUser: {}", truncate_text(said.trim(), limit))
+                }
+                QuotedLine::Reply(said) => {
+                    format!("Assistant: {}", truncate_text(said.trim(), limit))
+                }
+                QuotedLine::Tool(said) => format!("- {}", said.trim()),
+                QuotedLine::Note(said) => format!("- {}", truncate_text(said.trim(), limit)),
             };
             for line in said.split('\n') {
                 text.push_str(if line.trim().is_empty() { ">" } else { "> " });
@@ -219,12 +228,12 @@ impl Told {
 }
 
 /// The most that is kept of a text before it is known how much fits.
-fn cut(text: &str) -> String {
-    shortened(text, LIMITS[0])
+fn cut_text(text: &str) -> String {
+    truncate_text(text, TEXT_LIMITS[0])
 }
 
 /// Cuts a text at a character boundary and marks the cut.
-fn shortened(text: &str, limit: usize) -> String {
+fn truncate_text(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
     }

@@ -6,21 +6,21 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 use testkit::jsonl;
 
-use super::{Strategy, *};
-use crate::body::Body;
-use crate::edit::{NewLine, origin};
-use crate::history::History;
-use crate::record::{Kind, Voice};
-use crate::resume::{Era, Rule, resume_in};
+use super::*;
+use crate::body::RecordBody;
+use crate::edit::{NewLine, copy_source};
+use crate::record::{RecordKind, RecordRole};
+use crate::resume::{ClientEra, ResumeRule, resume_point_in_era};
 use crate::session::Session;
+use crate::time::Time;
 
 const NOW: &str = "2026-03-01T12:00:00.000Z";
 
 fn read(bytes: &[u8]) -> History {
     let mut session = Session::default();
     session.push(bytes);
-    session.end();
-    History::new(session, Rule::Client)
+    session.finish_last_line();
+    History::new(session, ResumeRule::Client)
 }
 
 /// A session and the node that is meant of it.
@@ -29,60 +29,66 @@ type At<'a> = (&'a str, &'a str);
 /// Merges conversations that each lie in one file.
 fn merged(
     at: &[At<'_>],
-    strategy: Strategy,
+    strategy: MergeStrategy,
     no_base: bool,
-    policy: Policy,
-) -> Result<(Merged, String), Refusal> {
+    policy: ConflictPolicy,
+) -> Result<(PlannedMerge, String), EditRefusal> {
     let files: Vec<String> = at.iter().map(|(short, _)| jsonl(short)).collect();
-    let histories: Vec<History> = files.iter().map(|file| read(file.as_bytes())).collect();
+    let histories: Vec<Arc<History>> =
+        files.iter().map(|file| Arc::new(read(file.as_bytes()))).collect();
     let ends = at.iter().zip(&histories).map(|((_, leaf), history)| {
-        history.tree.find(Name::new(leaf.as_bytes())).expect("because the fixture has it")
+        history.node_by_uuid(RecordUuid::new(leaf.as_bytes())).expect("because the fixture has it")
     });
-    let paths: Vec<Path> =
+    let paths: Vec<ConversationPath> =
         ends.zip(&histories).map(|(end, history)| history.path_to(end).unwrap()).collect();
     merge_paths(&files, &histories, &paths, strategy, no_base, policy)
 }
 
 fn merge_paths(
     files: &[String],
-    histories: &[History],
-    paths: &[Path],
-    strategy: Strategy,
+    histories: &[Arc<History>],
+    paths: &[ConversationPath],
+    strategy: MergeStrategy,
     no_base: bool,
-    policy: Policy,
-) -> Result<(Merged, String), Refusal> {
+    policy: ConflictPolicy,
+) -> Result<(PlannedMerge, String), EditRefusal> {
     let mut bodies = |source: usize, node: NodeId| {
         let span = histories[source].session.record(node).span;
-        let bytes = &files[source].as_bytes()[span.at as usize..span.end() as usize];
-        Body::parse(bytes).ok()
+        let bytes = &files[source].as_bytes()[span.offset as usize..span.end_offset() as usize];
+        RecordBody::parse(bytes).ok()
     };
     let names: Vec<String> =
         (0..paths.len()).map(|index| format!("session-{}", index + 1)).collect();
     let mut origins = Vec::new();
     for (index, (history, path)) in histories.iter().zip(paths).enumerate() {
-        origins.push(origin(&names[index], history, path, &mut |node| bodies(index, node)));
+        origins.push(copy_source(&names[index], history, path, &mut |node| bodies(index, node)));
     }
-    let sources = Sources {
+    let sources = MergeSources {
         origins,
+        histories: histories.to_vec(),
         paths: paths.iter().collect(),
         branches: (0..paths.len()).map(|index| index..index + 1).collect(),
     };
-    let request = Merge { strategy, no_base, policy, title: "merged", cwd: None };
+    let request = MergeOptions { strategy, no_base, policy, title: "merged", cwd: None };
     let mut next = 0;
     let mut new_id = || {
         next += 1;
         format!("00000000-0000-4000-8000-{next:012}")
     };
-    let mut writer =
-        Writer { session: "new", now: Time::parse(NOW.as_bytes()).unwrap(), new_id: &mut new_id };
-    let merged = merge(&sources, &request, &mut writer, &mut bodies)?;
+    let mut writer = EditContext {
+        session: "new",
+        now: Time::parse(NOW.as_bytes()).unwrap(),
+        new_id: &mut new_id,
+    };
+    let merged = plan_merge(&sources, &request, &mut writer, &mut bodies)?;
     let mut text = Vec::new();
     for line in &merged.new.lines {
         match line {
             NewLine::Made(bytes) => text.extend_from_slice(bytes),
-            NewLine::Copied { source, span, splice } => {
-                let bytes = &files[*source].as_bytes()[span.at as usize..span.end() as usize];
-                text.extend(splice.apply(bytes));
+            NewLine::Copied(line) => {
+                let (file, span) = (files[line.source()].as_bytes(), line.span());
+                let bytes = &file[span.offset as usize..span.end_offset() as usize];
+                text.extend(line.splice.apply_to(bytes));
                 text.push(b'\n');
             }
         }
@@ -98,7 +104,7 @@ fn sent(text: &str) -> Vec<String> {
         records.iter().filter_map(|record| Some((record["uuid"].as_str()?, record))).collect();
     let history = read(text.as_bytes());
     let point = history.branches.resume.unwrap().point;
-    let name = history.session.spell(history.session.record(point).name.unwrap());
+    let name = history.session.uuid_text(history.session.record(point).uuid.unwrap());
     let mut path = Vec::new();
     let mut at = by_name.get(name.as_str());
     while let Some(record) = at {
@@ -129,10 +135,13 @@ fn said(record: &Value) -> Option<String> {
 }
 
 #[track_caller]
-fn check(at: &[At<'_>], strategy: Strategy, expected: &str) {
-    let (merged, text) = merged(at, strategy, false, Policy::Stop).unwrap();
+fn check(at: &[At<'_>], strategy: MergeStrategy, expected: &str) {
+    let (merged, text) = merged(at, strategy, false, ConflictPolicy::Stop).unwrap();
     assert_eq!(sent(&text).join(" "), expected, "{text}");
-    assert_eq!(merged.new.messages, read(text.as_bytes()).branches.resuming().unwrap().messages);
+    assert_eq!(
+        merged.new.messages,
+        read(text.as_bytes()).branches.resuming_conversation().unwrap().messages
+    );
 }
 
 const TWO: &str = "
@@ -147,9 +156,9 @@ const TWO: &str = "
 ";
 
 /// Returns the conversation and the prompt of everything that is somebody's own.
-fn owned(merged: &Merged) -> Vec<(usize, &str)> {
+fn owned(merged: &PlannedMerge) -> Vec<String> {
     let own = merged.exchanges.iter();
-    own.map(|exchange| (exchange.branch, exchange.words.as_deref().unwrap_or_default())).collect()
+    own.map(|one| format!("{} {}", one.branch, one.prompt_text.unwrap_or_default())).collect()
 }
 
 #[test]
@@ -176,10 +185,10 @@ fn a_compaction_whose_kept_messages_were_moved_behind_it_is_common() {
         j < i  assistant  #m4 @21 four
     ";
     for (at, expected) in [
-        ([(original, "h"), (copy, "j")], [(1, "third"), (2, "fourth")]),
-        ([(copy, "j"), (original, "h")], [(1, "fourth"), (2, "third")]),
+        ([(original, "h"), (copy, "j")], ["1 third", "2 fourth"]),
+        ([(copy, "j"), (original, "h")], ["1 fourth", "2 third"]),
     ] {
-        let (merged, _) = merged(&at, Strategy::Append, false, Policy::Stop).unwrap();
+        let (merged, _) = merged(&at, MergeStrategy::Append, false, ConflictPolicy::Stop).unwrap();
         assert_eq!(owned(&merged), expected);
     }
 }
@@ -203,36 +212,44 @@ fn words_in_the_place_of_the_model_make_no_exchange_of_ones_own() {
     };
     let (one, two) = (went_on("x", "third"), went_on("y", "fourth"));
     let at = [(&*one, "x3"), (&*two, "y3")];
-    let (merged, _) = merged(&at, Strategy::Append, false, Policy::Stop).unwrap();
-    assert_eq!(owned(&merged), [(1, "third"), (2, "fourth")]);
+    let (merged, _) = merged(&at, MergeStrategy::Append, false, ConflictPolicy::Stop).unwrap();
+    assert_eq!(owned(&merged), ["1 third", "2 fourth"]);
 }
 
 #[test]
 fn one_after_the_other() {
-    check(&[(TWO, "a4"), (TWO, "a3")], Strategy::Append, "u:P1 a:A1 u:P2 a:A2 u:P4 a:A4 u:P3 a:A3");
-    check(&[(TWO, "a3"), (TWO, "a4")], Strategy::Append, "u:P1 a:A1 u:P3 a:A3 u:P2 a:A2 u:P4 a:A4");
+    check(
+        &[(TWO, "a4"), (TWO, "a3")],
+        MergeStrategy::Append,
+        "u:P1 a:A1 u:P2 a:A2 u:P4 a:A4 u:P3 a:A3",
+    );
+    check(
+        &[(TWO, "a3"), (TWO, "a4")],
+        MergeStrategy::Append,
+        "u:P1 a:A1 u:P3 a:A3 u:P2 a:A2 u:P4 a:A4",
+    );
 }
 
 #[test]
 fn by_time() {
     check(
         &[(TWO, "a4"), (TWO, "a3")],
-        Strategy::Interleave,
+        MergeStrategy::Interleave,
         "u:P1 a:A1 u:P2 a:A2 u:P3 a:A3 u:P4 a:A4",
     );
 }
 
 #[test]
 fn as_named() {
-    let pick = |text: &str| Strategy::Pick(Pick::parse(text).unwrap());
+    let pick = |text: &str| MergeStrategy::Pick(ExchangePick::parse(text).unwrap());
     let at = [(TWO, "a4"), (TWO, "a3")];
     check(&at, pick("2:1,1:2"), "u:P1 a:A1 u:P3 a:A3 u:P4 a:A4");
     check(&at, pick("1"), "u:P1 a:A1 u:P2 a:A2 u:P4 a:A4");
     check(&at, pick("1:1-,1:2"), "u:P1 a:A1 u:P2 a:A2 u:P4 a:A4 u:P4 a:A4");
-    let refused = |text: &str| merged(&at, pick(text), false, Policy::Stop).err();
-    assert_eq!(refused("3:1"), Some(Refusal::NoExchange { pick: "3:1".into() }));
-    assert_eq!(refused("1:2-3"), Some(Refusal::NoExchange { pick: "1:2-3".into() }));
-    assert_eq!(refused("zzzz"), Some(Refusal::NoExchange { pick: "zzzz".into() }));
+    let refused = |text: &str| merged(&at, pick(text), false, ConflictPolicy::Stop).err();
+    assert_eq!(refused("3:1"), Some(EditRefusal::NoExchange { pick: "3:1".into() }));
+    assert_eq!(refused("1:2-3"), Some(EditRefusal::NoExchange { pick: "1:2-3".into() }));
+    assert_eq!(refused("zzzz"), Some(EditRefusal::NoExchange { pick: "zzzz".into() }));
 }
 
 #[test]
@@ -250,7 +267,7 @@ fn in_short() {
         a3 < s3  assistant     A3
     ";
     let at = [(tools, "a2"), (tools, "a3")];
-    let (_, text) = merged(&at, Strategy::Digest, false, Policy::Stop).unwrap();
+    let (_, text) = merged(&at, MergeStrategy::Digest, false, ConflictPolicy::Stop).unwrap();
     let sent = sent(&text);
     assert_eq!(sent[..4], ["u:P1", "a:A1", "u:P2", "a:A2"]);
     let digest = sent[4].replace('/', "\n");
@@ -271,16 +288,17 @@ const PARTED: &str = "
 ";
 
 #[test]
-fn an_assisted_digest_stands_where_the_quoted_one_would() {
+fn an_assisted_digest_replaces_the_quoted_one() {
     let at = [(PARTED, "a2"), (PARTED, "a3")];
-    let assisted = Strategy::Assisted("They chose the red one.".to_owned());
-    let (plan, text) = merged(&at, assisted, false, Policy::Stop).unwrap();
+    let assisted = MergeStrategy::Assisted("They chose the red one.".to_owned());
+    let (plan, text) = merged(&at, assisted, false, ConflictPolicy::Stop).unwrap();
     let said = sent(&text);
     assert_eq!(said[..4], ["u:P1", "a:A1", "u:P2", "a:A2"]);
     assert!(said[4].ends_with("//They chose the red one."), "{}", said[4]);
     assert_eq!(said.len(), 5);
-    let (quoted_plan, quoted) = merged(&at, Strategy::Digest, false, Policy::Stop).unwrap();
-    assert_eq!(plan.exchanges, quoted_plan.exchanges);
+    let (quoted_plan, quoted) =
+        merged(&at, MergeStrategy::Digest, false, ConflictPolicy::Stop).unwrap();
+    assert!(plan.exchanges.iter().eq(quoted_plan.exchanges.iter()));
     let origin = |text: &str| -> Value {
         let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         records.map(|record| record["mergedFrom"].clone()).find(Value::is_array).unwrap()
@@ -290,21 +308,26 @@ fn an_assisted_digest_stands_where_the_quoted_one_would() {
 
 /// The brief of a merge whose conversations each lie in one file.
 fn brief(files: &[String], leaves: &[&str]) -> MergeBrief {
-    let histories: Vec<History> = files.iter().map(|file| read(file.as_bytes())).collect();
-    let path = |(leaf, history): (&&str, &History)| {
-        history.path_to(history.tree.find(Name::new(leaf.as_bytes())).unwrap()).unwrap()
+    let histories: Vec<Arc<History>> =
+        files.iter().map(|file| Arc::new(read(file.as_bytes()))).collect();
+    let path = |(leaf, history): (&&str, &Arc<History>)| {
+        history.path_to(history.node_by_uuid(RecordUuid::new(leaf.as_bytes())).unwrap()).unwrap()
     };
-    let paths: Vec<Path> = leaves.iter().zip(&histories).map(path).collect();
+    let paths: Vec<ConversationPath> = leaves.iter().zip(&histories).map(path).collect();
     let mut bodies = |source: usize, node: NodeId| {
         let span = histories[source].session.record(node).span;
-        Body::parse(&files[source].as_bytes()[span.at as usize..span.end() as usize]).ok()
+        RecordBody::parse(
+            &files[source].as_bytes()[span.offset as usize..span.end_offset() as usize],
+        )
+        .ok()
     };
     let mut origins = Vec::new();
     for (index, (history, path)) in histories.iter().zip(&paths).enumerate() {
-        origins.push(origin("session", history, path, &mut |node| bodies(index, node)));
+        origins.push(copy_source("session", history, path, &mut |node| bodies(index, node)));
     }
     let branches = (0..paths.len()).map(|index| index..index + 1).collect();
-    let sources = Sources { origins, paths: paths.iter().collect(), branches };
+    let paths = paths.iter().collect();
+    let sources = MergeSources { origins, histories: histories.clone(), paths, branches };
     merge_brief(&sources, false, &mut bodies).unwrap()
 }
 
@@ -381,10 +404,10 @@ fn a_brief_lists_conflicts() {
 
 #[test]
 fn what_a_command_prints_is_taken_only_as_a_text() {
-    assert_eq!(digest_text(b"\n short \n"), Ok("short".to_owned()));
-    assert_eq!(digest_text(b" \n"), Err(DigestTextError::Empty));
-    assert_eq!(digest_text(b"a\xff"), Err(DigestTextError::NotUtf8));
-    assert_eq!(digest_text(&vec![b'a'; LONGEST_DIGEST_TEXT + 1]), Err(DigestTextError::TooLong));
+    assert_eq!(parse_digest_text(b"\n short \n"), Ok("short".to_owned()));
+    assert_eq!(parse_digest_text(b" \n"), Err(DigestTextError::Empty));
+    assert_eq!(parse_digest_text(b"a\xff"), Err(DigestTextError::NotUtf8));
+    assert_eq!(parse_digest_text(&vec![b'a'; MAX_DIGEST_BYTES + 1]), Err(DigestTextError::TooLong));
 }
 
 #[test]
@@ -394,8 +417,8 @@ fn a_retry_brings_its_prompt_along() {
         a1 < p1  assistant  A1
         b1 < p1  assistant  B1
     ";
-    check(&[(retry, "a1"), (retry, "b1")], Strategy::Append, "u:P1 a:A1 u:P1 a:B1");
-    check(&[(retry, "a1"), (retry, "b1")], Strategy::Interleave, "u:P1 a:A1 u:P1 a:B1");
+    check(&[(retry, "a1"), (retry, "b1")], MergeStrategy::Append, "u:P1 a:A1 u:P1 a:B1");
+    check(&[(retry, "a1"), (retry, "b1")], MergeStrategy::Interleave, "u:P1 a:A1 u:P1 a:B1");
 }
 
 #[test]
@@ -414,7 +437,7 @@ fn three_share_what_two_share() {
     ";
     check(
         &[(three, "a5"), (three, "a3"), (three, "a4")],
-        Strategy::Append,
+        MergeStrategy::Append,
         "u:P1 a:A1 u:P5 a:A5 u:P2 a:A2 u:P3 a:A3 u:P4 a:A4",
     );
 }
@@ -427,15 +450,17 @@ fn sessions_that_share_a_beginning() {
         p9 < a1  user       P9
         a9 < p9  assistant  A9
     ";
-    check(&[(TWO, "a2"), (copy, "a9")], Strategy::Append, "u:P1 a:A1 u:P2 a:A2 u:P9 a:A9");
+    check(&[(TWO, "a2"), (copy, "a9")], MergeStrategy::Append, "u:P1 a:A1 u:P2 a:A2 u:P9 a:A9");
     let other = copy.replace("p1", "q1");
     let at = [(TWO, "a2"), (other.as_str(), "a9")];
-    let refused = merged(&at, Strategy::Append, false, Policy::Stop).err();
-    assert_eq!(refused, Some(Refusal::NoCommonPart { n: 2 }));
-    let (_, text) = merged(&at, Strategy::Append, true, Policy::Stop).unwrap();
+    let refused = merged(&at, MergeStrategy::Append, false, ConflictPolicy::Stop).err();
+    assert_eq!(refused, Some(EditRefusal::NoCommonPart { n: 2 }));
+    let (_, text) = merged(&at, MergeStrategy::Append, true, ConflictPolicy::Stop).unwrap();
     assert_eq!(sent(&text).join(" "), "u:P1 a:A1 u:P2 a:A2 u:P1 a:A1 u:P9 a:A9");
-    let refused = merged(&[(TWO, "a4"), (TWO, "a2")], Strategy::Append, false, Policy::Stop).err();
-    assert_eq!(refused, Some(Refusal::NothingOwn { n: 2 }));
+    let refused =
+        merged(&[(TWO, "a4"), (TWO, "a2")], MergeStrategy::Append, false, ConflictPolicy::Stop)
+            .err();
+    assert_eq!(refused, Some(EditRefusal::NothingOwn { n: 2 }));
 }
 
 #[test]
@@ -455,7 +480,7 @@ fn parallel_calls_stand_before_their_results_and_all_have_one() {
     ";
     check(
         &[(parallel, "a2"), (parallel, "p4")],
-        Strategy::Append,
+        MergeStrategy::Append,
         "u:P1 a:A1 u:P2 a:A2 u:P3 call:t1 call:t2 result:t2 result:t1 call:t3 result:t3 u:P4",
     );
 }
@@ -474,17 +499,21 @@ fn a_summary_further_down_is_quoted() {
         p4 < a1  user       P4
         a4 < p4  assistant  A4
     ";
-    let quoted = "u:[What was said before in this part of the conversation, in summary:]//S2";
+    let quoted = "u:[Summary of the earlier messages in this part of the conversation:]//S2";
     check(
         &[(compacted, "a4"), (compacted, "a3")],
-        Strategy::Append,
+        MergeStrategy::Append,
         &format!("u:P1 a:A1 u:P4 a:A4 {quoted} u:P3 a:A3"),
     );
     // On the trunk it stays what it is.
-    check(&[(compacted, "a3"), (compacted, "a4")], Strategy::Append, "u:S2 u:P3 a:A3 u:P4 a:A4");
     check(
         &[(compacted, "a3"), (compacted, "a4")],
-        Strategy::Interleave,
+        MergeStrategy::Append,
+        "u:S2 u:P3 a:A3 u:P4 a:A4",
+    );
+    check(
+        &[(compacted, "a3"), (compacted, "a4")],
+        MergeStrategy::Interleave,
         &format!("u:P1 a:A1 {quoted} u:P3 a:A3 u:P4 a:A4"),
     );
 }
@@ -509,17 +538,26 @@ fn what_a_compaction_kept_follows_its_summary() {
     };
     let check = |anchor: &str, expected: &str| {
         let files = [kept(anchor), kept(anchor)];
-        let histories = files.each_ref().map(|file| read(file.as_bytes()));
+        let histories = files.each_ref().map(|file| Arc::new(read(file.as_bytes())));
         let path = |history: &History, name: &str| {
-            history.path_to(history.tree.find(Name::new(name.as_bytes())).unwrap()).unwrap()
+            history
+                .path_to(history.node_by_uuid(RecordUuid::new(name.as_bytes())).unwrap())
+                .unwrap()
         };
         let paths = [path(&histories[0], "p4"), path(&histories[1], "p3")];
-        let (_, text) =
-            merge_paths(&files, &histories, &paths, Strategy::Append, false, Policy::Stop).unwrap();
+        let (_, text) = merge_paths(
+            &files,
+            &histories,
+            &paths,
+            MergeStrategy::Append,
+            false,
+            ConflictPolicy::Stop,
+        )
+        .unwrap();
         let sent = sent(&text).join(" ");
         assert_eq!(
             sent.replace(
-                "[What was said before in this part of the conversation, in summary:]//",
+                "[Summary of the earlier messages in this part of the conversation:]//",
                 ""
             ),
             expected
@@ -532,7 +570,8 @@ fn what_a_compaction_kept_follows_its_summary() {
 #[test]
 fn references_follow_and_say_where_they_come_from() {
     let (_, text) =
-        merged(&[(TWO, "a4"), (TWO, "a3")], Strategy::Append, false, Policy::Stop).unwrap();
+        merged(&[(TWO, "a4"), (TWO, "a3")], MergeStrategy::Append, false, ConflictPolicy::Stop)
+            .unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].contains(r#""uuid":"p1""#), "{}", lines[0]);
     assert!(lines[0].contains(r#""mergedFrom":{"sessionId":"session-1","messageUuid":"p1"}"#));
@@ -583,16 +622,16 @@ fn short_form() -> impl Strategy_<Value = String> {
     })
 }
 
-fn strategies() -> impl Strategy_<Value = Strategy> {
+fn strategies() -> impl Strategy_<Value = MergeStrategy> {
     prop_oneof![
-        Just(Strategy::Append),
-        Just(Strategy::Interleave),
-        Just(Strategy::Digest),
-        Just(Strategy::Assisted("in short".to_owned())),
-        Just(Strategy::Pick(vec![
-            Pick::Own { branch: 2, from: 1, to: None },
-            Pick::Own { branch: 1, from: 1, to: Some(1) },
-            Pick::Own { branch: 2, from: 1, to: Some(1) },
+        Just(MergeStrategy::Append),
+        Just(MergeStrategy::Interleave),
+        Just(MergeStrategy::Digest),
+        Just(MergeStrategy::Assisted("in short".to_owned())),
+        Just(MergeStrategy::Pick(vec![
+            ExchangePick::Own { branch: 2, from: 1, to: None },
+            ExchangePick::Own { branch: 1, from: 1, to: Some(1) },
+            ExchangePick::Own { branch: 2, from: 1, to: Some(1) },
         ])),
     ]
 }
@@ -612,13 +651,13 @@ proptest! {
         let conversations = &history.branches.conversations;
         prop_assume!(!conversations.is_empty());
         let path = |index: prop::sample::Index| {
-            history.path(&conversations[index.index(conversations.len())])
+            history.conversation_path(&conversations[index.index(conversations.len())])
         };
         let paths = [path(at.0), path(at.1)];
         let files = [file.clone(), file];
-        let histories = [history.clone(), history.clone()];
-        let made = |strategy: Strategy| {
-            merge_paths(&files, &histories, &paths, strategy, no_base, Policy::Ours)
+        let histories = [0, 1].map(|_| Arc::new(history.clone()));
+        let made = |strategy: MergeStrategy| {
+            merge_paths(&files, &histories, &paths, strategy, no_base, ConflictPolicy::Ours)
         };
         let Ok((merged, text)) = made(strategy.clone()) else { return Ok(()) };
         holds(&merged, &text).map_err(|law| TestCaseError::fail(format!("{law}\n{short}\n{text}")))?;
@@ -627,23 +666,28 @@ proptest! {
 }
 
 /// Looks whether a merged session is one that clients of all ages follow.
-fn holds(merged: &Merged, text: &str) -> Result<(), String> {
+fn holds(merged: &PlannedMerge, text: &str) -> Result<(), String> {
     let history = read(text.as_bytes());
     let session = &history.session;
     let law = |holds: bool, words: &str| if holds { Ok(()) } else { Err(words.to_owned()) };
-    law(session.defects().is_empty() && session.torn().is_none(), "every line is whole")?;
-    law(history.tree.repeated_names() == 0, "no uuid stands twice")?;
-    for era in Era::ALL {
-        let resume = resume_in(session, &history.tree, era);
-        let name = resume.and_then(|resume| session.record(resume.point).name);
+    law(
+        session.defects().is_empty() && session.torn_line_defect().is_none(),
+        "every line is whole",
+    )?;
+    law(history.record_tree.repeated_uuids() == 0, "no uuid stands twice")?;
+    for era in ClientEra::ALL {
+        let resume = resume_point_in_era(session, &history.record_tree, era);
+        let name = resume.and_then(|resume| session.record(resume.point).uuid);
         law(name == Some(merged.new.resume), &format!("{era} go on at the end"))?;
     }
-    let end = history.tree.find(merged.new.resume).ok_or("the end is there")?;
-    let mut line: Vec<NodeId> = history.tree.ancestors(end).collect();
+    let end = history.node_by_uuid(merged.new.resume).ok_or("the end is there")?;
+    let mut line: Vec<NodeId> = history.record_tree.ancestors(end).collect();
     line.reverse();
     let main = session.nodes().filter(|(_, record)| !record.sidechain);
     let main: Vec<NodeId> = main
-        .filter(|(_, record)| !matches!(record.kind, Kind::Progress | Kind::UnknownNode))
+        .filter(|(_, record)| {
+            !matches!(record.kind, RecordKind::Progress | RecordKind::UnknownNode)
+        })
         .map(|(id, _)| id)
         .collect();
     law(line == main, "all is on one line, in file order")?;
@@ -661,35 +705,35 @@ fn paired(history: &History, line: &[NodeId]) -> Result<(), String> {
     let session = &history.session;
     let mut seen_messages = FxHashSet::default();
     let mut seen_calls = FxHashSet::default();
-    let mut open: FxHashSet<crate::name::Key> = FxHashSet::default();
+    let mut open: FxHashSet<crate::ids::IdHash> = FxHashSet::default();
     let mut current = None;
     for id in line {
         let record = session.record(*id);
         let calls = session.tool_ids(record);
-        match record.voice {
-            Voice::ToolResult => {
+        match record.role {
+            RecordRole::ToolResult => {
                 for call in calls {
                     if !open.remove(call) {
                         return Err(format!("line {}: a result without a call", record.line));
                     }
                 }
             }
-            Voice::Answer | Voice::Synthetic if record.message == current => {}
-            Voice::Decoration | Voice::Meta => {}
+            RecordRole::Reply | RecordRole::Synthetic if record.message_id == current => {}
+            RecordRole::Decoration | RecordRole::Meta => {}
             _ if !open.is_empty() => {
                 return Err(format!("line {}: a call has no result", record.line));
             }
             _ => current = None,
         }
-        if record.kind == Kind::Assistant {
+        if record.kind == RecordKind::Assistant {
             for call in calls {
                 open.insert(*call);
                 if !seen_calls.insert(*call) {
                     return Err(format!("line {}: a call's id stands twice", record.line));
                 }
             }
-            if record.message != current {
-                current = record.message;
+            if record.message_id != current {
+                current = record.message_id;
                 if !current.is_none_or(|message| seen_messages.insert(message)) {
                     return Err(format!("line {}: a message's id stands twice", record.line));
                 }

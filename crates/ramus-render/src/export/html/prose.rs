@@ -4,14 +4,14 @@ use pulldown_cmark::{
     CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html,
 };
 
-use super::code::code;
-use crate::html::{escape, numbered};
+use super::code::write_code;
+use crate::html::{escape_html, numbered_item};
 use crate::markdown::numbering::Numbering;
-use crate::sanitize::sanitize;
+use crate::sanitize::sanitize_text;
 
 /// Renders Markdown as HTML. HTML in it becomes text, images become links.
-pub(super) fn prose(text: &str, out: &mut String) {
-    let text = sanitize(text);
+pub(super) fn write_prose(text: &str, out: &mut String) {
+    let text = sanitize_text(text);
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut lists = Numbering::default();
@@ -29,7 +29,7 @@ pub(super) fn prose(text: &str, out: &mut String) {
             Event::End(TagEnd::CodeBlock) => {
                 if let Some((language, text)) = open.take() {
                     let mut block = String::new();
-                    code(&language, &text, &mut block);
+                    write_code(&language, &text, &mut block);
                     events.push(Event::Html(block.into()));
                 }
             }
@@ -38,53 +38,53 @@ pub(super) fn prose(text: &str, out: &mut String) {
                     code.push_str(&text);
                 }
             }
-            Event::Start(Tag::Item) => events.push(numbered(&mut lists, &text[range])),
+            Event::Start(Tag::Item) => events.push(numbered_item(&mut lists, &text[range])),
             Event::Start(Tag::List(first)) => {
-                lists.open(first);
+                lists.open_list(first);
                 events.push(Event::Start(Tag::List(first)));
             }
             Event::End(TagEnd::List(_)) => {
-                lists.close();
+                lists.close_list();
                 events.push(event);
             }
-            event => events.push(harmless(event)),
+            event => events.push(neutralize_event(event)),
         }
     }
     html::push_html(out, events.into_iter());
 }
 
-fn harmless(event: Event<'_>) -> Event<'_> {
+fn neutralize_event(event: Event<'_>) -> Event<'_> {
     match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
         Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
         Event::Start(Tag::Link { link_type, dest_url, .. }) => Event::Start(Tag::Link {
             link_type,
-            dest_url: address(dest_url),
+            dest_url: safe_address(dest_url),
             title: CowStr::Borrowed(""),
             id: CowStr::Borrowed(""),
         }),
         // Loading an external image would tell its server that somebody reads the transcript.
         Event::Start(Tag::Image { dest_url, .. }) => Event::Start(Tag::Link {
             link_type: pulldown_cmark::LinkType::Inline,
-            dest_url: address(dest_url),
+            dest_url: safe_address(dest_url),
             title: CowStr::Borrowed(""),
             id: CowStr::Borrowed(""),
         }),
         Event::End(TagEnd::Image) => Event::End(TagEnd::Link),
         Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
-            level: below(level),
+            level: lower_heading(level),
             id: None,
             classes: Vec::new(),
             attrs: Vec::new(),
         }),
-        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below(level))),
+        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower_heading(level))),
         event => event,
     }
 }
 
 /// Lowers headings below those of the document.
-fn below(level: HeadingLevel) -> HeadingLevel {
+fn lower_heading(level: HeadingLevel) -> HeadingLevel {
     match level {
         HeadingLevel::H1 => HeadingLevel::H3,
         HeadingLevel::H2 => HeadingLevel::H4,
@@ -94,7 +94,7 @@ fn below(level: HeadingLevel) -> HeadingLevel {
 }
 
 /// Returns the address if its scheme is harmless, otherwise `#`.
-fn address(url: CowStr<'_>) -> CowStr<'_> {
+fn safe_address(url: CowStr<'_>) -> CowStr<'_> {
     let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme.as_deref() {
         Some("http" | "https" | "mailto") => url,
@@ -103,14 +103,14 @@ fn address(url: CowStr<'_>) -> CowStr<'_> {
 }
 
 /// Writes escaped text without control sequences.
-pub(super) fn escape_clean(text: &str, out: &mut String) {
-    escape(&sanitize(text), out);
+pub(super) fn escape_sanitized(text: &str, out: &mut String) {
+    escape_html(&sanitize_text(text), out);
 }
 
 /// Returns a text as one escaped line of limited length.
-pub(super) fn line(text: &str) -> String {
+pub(super) fn escaped_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let clean = sanitize(text);
+    let clean = sanitize_text(text);
     for word in clean.split_whitespace() {
         if out.len() > 600 {
             out.push('…');
@@ -119,7 +119,7 @@ pub(super) fn line(text: &str) -> String {
         if !out.is_empty() {
             out.push(' ');
         }
-        escape(word, &mut out);
+        escape_html(word, &mut out);
     }
     out
 }

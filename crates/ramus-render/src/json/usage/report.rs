@@ -5,16 +5,21 @@ use std::collections::BTreeMap;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use ramus_core::usage::{Books, Owner, SessionSum, Sum, Sums};
+use ramus_core::usage::{FileOwner, LedgerTotals, SessionTotal, UsageLedger, UsageTotal};
 
 use super::{
     Amounts, ByBranch, ByLine, ByModel, ByProject, BySession, ByTime, Prices, Unpriced, Usage,
-    dollars,
+    round_dollars,
 };
 
 /// Adds everything up. `owners` has the session and project of each file.
-pub fn usage(books: &Books, owners: &[Owner<'_>], prices: Prices, zone: &TimeZone) -> Usage {
-    let sums = Sums::new(books, owners.len(), zone);
+pub fn usage_report(
+    books: &UsageLedger,
+    owners: &[FileOwner<'_>],
+    prices: Prices,
+    zone: &TimeZone,
+) -> Usage {
+    let sums = LedgerTotals::new(books, owners.len(), zone);
     let days = &sums.days;
     let models = &sums.models;
     Usage {
@@ -23,13 +28,13 @@ pub fn usage(books: &Books, owners: &[Owner<'_>], prices: Prices, zone: &TimeZon
         until: None,
         prices,
         totals: Amounts::from(&sums.total),
-        by_week: by_time(days, monday, |week, amounts| ByTime {
+        by_week: by_time(days, week_name, |week, amounts| ByTime {
             week,
             day: None,
             month: None,
             amounts,
         }),
-        by_month: by_time(days, month, |month, amounts| ByTime {
+        by_month: by_time(days, month_name, |month, amounts| ByTime {
             month,
             day: None,
             week: None,
@@ -61,68 +66,68 @@ pub fn usage(books: &Books, owners: &[Owner<'_>], prices: Prices, zone: &TimeZon
 }
 
 /// Sorts rows by cost, then by tokens, highest first. Equal rows keep their order.
-pub fn dearest_first<T>(mut rows: Vec<T>, amounts: impl Fn(&T) -> &Amounts) -> Vec<T> {
+pub fn most_expensive_first<T>(mut rows: Vec<T>, amounts: impl Fn(&T) -> &Amounts) -> Vec<T> {
     rows.sort_by_key(|row| {
         let amounts = amounts(row);
         let micros = (amounts.cost_usd.unwrap_or(0.0) * 1e6) as u64;
-        Reverse((micros, amounts.tokens()))
+        Reverse((micros, amounts.total_tokens()))
     });
     rows
 }
 
-fn zone_name(zone: &TimeZone) -> &str {
+pub(super) fn zone_name(zone: &TimeZone) -> &str {
     // A system without a time zone is treated as UTC.
     let unnamed = if zone.is_unknown() { "UTC" } else { "local time" };
     zone.iana_name().unwrap_or(unnamed)
 }
 
-fn monday(day: Date) -> String {
+fn week_name(day: Date) -> String {
     let back = i64::from(day.weekday().to_monday_zero_offset());
     day.checked_sub(jiff::Span::new().days(back)).unwrap_or(day).to_string()
 }
 
-fn month(day: Date) -> String {
+fn month_name(day: Date) -> String {
     day.strftime("%Y-%m").to_string()
 }
 
 fn by_time(
-    days: &BTreeMap<Date, Sum>,
+    days: &BTreeMap<Date, UsageTotal>,
     name: impl Fn(Date) -> String,
     row: impl Fn(Option<String>, Amounts) -> ByTime,
 ) -> Vec<ByTime> {
-    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+    let mut sums: BTreeMap<String, UsageTotal> = BTreeMap::new();
     for (day, sum) in days {
         sums.entry(name(*day)).or_default().add(sum);
     }
     sums.into_iter().map(|(name, sum)| row(Some(name), Amounts::from(&sum))).collect()
 }
 
-fn by_model(models: &BTreeMap<&str, Sum>) -> Vec<ByModel> {
-    let row = |(model, sum): (&&str, &Sum)| ByModel {
+fn by_model(models: &BTreeMap<&str, UsageTotal>) -> Vec<ByModel> {
+    let row = |(model, sum): (&&str, &UsageTotal)| ByModel {
         model: (*model).to_owned(),
         amounts: Amounts::from(sum),
     };
-    dearest_first(models.iter().map(row).collect(), |row: &ByModel| &row.amounts)
+    most_expensive_first(models.iter().map(row).collect(), |row: &ByModel| &row.amounts)
 }
 
-fn by_project(owners: &[Owner<'_>], sums: &Sums<'_>) -> Vec<ByProject> {
-    let mut projects: BTreeMap<&str, (Option<&str>, Sum)> = BTreeMap::new();
+fn by_project(owners: &[FileOwner<'_>], sums: &LedgerTotals<'_>) -> Vec<ByProject> {
+    let mut projects: BTreeMap<&str, (Option<&str>, UsageTotal)> = BTreeMap::new();
     for (owner, session) in owners.iter().zip(&sums.sessions) {
         let held = projects.entry(owner.project).or_default();
         held.0 = owner.path;
         held.1.add(&session.all);
     }
-    let row = |(name, (path, sum)): (&str, (Option<&str>, Sum))| ByProject {
+    let row = |(name, (path, sum)): (&str, (Option<&str>, UsageTotal))| ByProject {
         project: name.to_owned(),
         path: path.map(str::to_owned),
         amounts: Amounts::from(&sum),
     };
     let used = projects.into_iter().filter(|(_, (_, sum))| sum.messages > 0);
-    dearest_first(used.map(row).collect(), |row: &ByProject| &row.amounts)
+    most_expensive_first(used.map(row).collect(), |row: &ByProject| &row.amounts)
 }
 
-fn by_session(owners: &[Owner<'_>], sums: &Sums<'_>) -> Vec<BySession> {
-    let mut rows: BTreeMap<(&str, &str), (SessionSum, Option<&Owner<'_>>)> = BTreeMap::new();
+fn by_session(owners: &[FileOwner<'_>], sums: &LedgerTotals<'_>) -> Vec<BySession> {
+    let mut rows: BTreeMap<(&str, &str), (SessionTotal, Option<&FileOwner<'_>>)> = BTreeMap::new();
     let used = owners.iter().zip(&sums.sessions).filter(|(_, sum)| sum.all.messages > 0);
     for (owner, sum) in used {
         let (held, own) = rows.entry((owner.project, owner.session)).or_default();
@@ -134,14 +139,16 @@ fn by_session(owners: &[Owner<'_>], sums: &Sums<'_>) -> Vec<BySession> {
         }
     }
     let row =
-        |((project, id), (sum, own)): ((&str, &str), (SessionSum, Option<&Owner<'_>>))| BySession {
-            session: id.to_owned(),
-            project: project.to_owned(),
-            title: own.and_then(|own| own.title).map(str::to_owned),
-            last_active: own.and_then(|own| own.last_active).map(|time| time.to_string()),
-            amounts: Amounts::from(&sum.all),
-            agents_cost_usd: dollars(sum.agents),
-            abandoned_cost_usd: dollars(sum.abandoned),
+        |((project, id), (sum, own)): ((&str, &str), (SessionTotal, Option<&FileOwner<'_>>))| {
+            BySession {
+                session: id.to_owned(),
+                project: project.to_owned(),
+                title: own.and_then(|own| own.title).map(str::to_owned),
+                last_active: own.and_then(|own| own.last_active).map(|time| time.to_string()),
+                amounts: Amounts::from(&sum.all),
+                agents_cost_usd: round_dollars(sum.agents),
+                abandoned_cost_usd: round_dollars(sum.abandoned),
+            }
         };
-    dearest_first(rows.into_iter().map(row).collect(), |row: &BySession| &row.amounts)
+    most_expensive_first(rows.into_iter().map(row).collect(), |row: &BySession| &row.amounts)
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Read;
 
 use super::*;
-use crate::plan::{FileBack, restore_files};
+use crate::plan::{FileRestore, plan_restore_files};
 
 /// ENOSPC, EIO, EXDEV, EMFILE, EACCES, EPERM.
 const ERRORS: [i32; 6] = [28, 5, 18, 24, 13, 1];
@@ -16,31 +16,32 @@ const LINE: &str = "{\"type\":\"mode\",\"by\":\"somebody else\"}\n";
 struct Case {
     name: &'static str,
     /// Brings a home to where it is about to begin, and plans it.
-    plan: fn(&Scene) -> Plan,
+    plan: fn(&Scene) -> WritePlan,
 }
 
 fn app(scene: &Scene) -> PathBuf {
     scene.home.path().join("app")
 }
 
-fn put_files(scene: &Scene) -> Plan {
+fn put_files(scene: &Scene) -> WritePlan {
     let app = app(scene);
     fs::create_dir_all(&app).unwrap();
     fs::write(app.join("main.rs"), "fn main() { edited() }\n").unwrap();
     fs::write(app.join("gone.rs"), "made later\n").unwrap();
-    let back = |name: &str, text: Option<&str>| FileBack {
+    let back = |name: &str, text: Option<&str>| FileRestore {
         path: app.join(name),
-        content: text.map(|text| Content::Bytes(text.as_bytes().to_vec())),
+        content: text.map(|text| NewContent::Bytes(text.as_bytes().to_vec())),
     };
     let files = vec![
         back("main.rs", Some("fn main() {}\n")),
         back("src/new.rs", Some("once there\n")),
         back("gone.rs", None),
     ];
-    restore_files(ID, &scene.path(), Some(&scene.home.claude()), "3 files".into(), files).unwrap()
+    plan_restore_files(ID, &scene.path(), Some(&scene.home.claude_dir()), "3 files".into(), files)
+        .unwrap()
 }
 
-fn after(scene: &Scene, plan: &Plan) {
+fn after(scene: &Scene, plan: &WritePlan) {
     scene.apply(plan).unwrap();
 }
 
@@ -89,7 +90,7 @@ const CASES: [Case; 9] = [
 /// A home at the moment before an operation, to begin from again and again.
 struct Stage {
     scene: Scene,
-    plan: Plan,
+    plan: WritePlan,
     start: Files,
     before: Files,
     after: Files,
@@ -127,7 +128,7 @@ impl Stage {
     /// Lets everything be finished that was interrupted.
     #[track_caller]
     fn recover(&self, at: &str) -> Vec<String> {
-        let recovered = recover(&self.scene.state).unwrap();
+        let recovered = recover_operations(&self.scene.state).unwrap();
         assert!(recovered.unfinished.is_empty(), "{}, {at}: {:?}", self.name, recovered.unfinished);
         recovered.notes
     }
@@ -168,7 +169,7 @@ fn an_error_or_a_power_cut_with_the_state_on_another_file_system() {
     let moving = ["trash", "restore files", "undo restore files"];
     for case in CASES.iter().filter(|case| moving.contains(&case.name)) {
         let scene = Scene::new(TWO);
-        fault::other_file_system(Some(scene.state.dir()));
+        fault::other_file_system(Some(scene.state.path()));
         let stage = Stage::of(scene, case);
         fail_at_any_call(&stage, fault::fail_at);
         cut_at_any_call(&stage);
@@ -184,7 +185,7 @@ fn fail_at_any_call(stage: &Stage, fail: fn(u32, i32)) {
             stage.begin();
             fail(call as u32, errno);
             let result = stage.scene.apply(&stage.plan);
-            calls = fault::reset();
+            calls = fault::clear_faults();
             let now = seen(&stage.scene);
             match &result {
                 Ok(_) => {
@@ -195,7 +196,7 @@ fn fail_at_any_call(stage: &Stage, fail: fn(u32, i32)) {
                     }
                 }
                 // The message says that it is not taken back yet.
-                Err(ApplyError::Stuck { .. } | ApplyError::Left { .. }) => {}
+                Err(ApplyError::RollbackFailed { .. } | ApplyError::PartlyRolledBack { .. }) => {}
                 Err(error) => {
                     assert_eq!(contents(&now), contents(&stage.before), "{at}: {error:?}");
                     let old = |path: &Path| stage.before[path].1;
@@ -219,7 +220,7 @@ fn a_file_with_the_name_of_a_copy_in_the_making_stays() {
     stage.begin();
     let near = app(&stage.scene).join("gone.part");
     fs::write(&near, "a download").unwrap();
-    fault::other_file_system(Some(stage.scene.state.dir()));
+    fault::other_file_system(Some(stage.scene.state.path()));
     stage.scene.apply(&stage.plan).unwrap();
     fault::other_file_system(None);
     assert_eq!(fs::read_to_string(&near).unwrap(), "a download");
@@ -236,7 +237,7 @@ fn cut_at_any_call(stage: &Stage) {
         stage.begin();
         fault::cut_after(cut);
         let result = stage.scene.apply(&stage.plan);
-        if fault::reset() <= cut && result.is_ok() {
+        if fault::clear_faults() <= cut && result.is_ok() {
             break;
         }
         let crashed = files_below(stage.scene.home.path());
@@ -250,8 +251,8 @@ fn cut_at_any_call(stage: &Stage) {
                 assert_eq!(files_below(stage.scene.home.path()).len(), crashed.len());
             }
             fault::cut_after(second);
-            let _ = recover(&stage.scene.state);
-            let calls = fault::reset();
+            let _ = recover_operations(&stage.scene.state);
+            let calls = fault::clear_faults();
             let at = format!("cut {cut}, then {second}");
             stage.recover(&at);
             let wanted = if stage.is_done() { &stage.after } else { &stage.before };
@@ -276,7 +277,7 @@ fn holds(scene: &Scene, text: &str) -> bool {
 }
 
 #[track_caller]
-fn check_line(stage: &Stage, at: &str, result: &Result<Done, ApplyError>) {
+fn check_line(stage: &Stage, at: &str, result: &Result<AppliedOperation, ApplyError>) {
     stage.recover(at);
     let path = stage.scene.path();
     assert!(holds(&stage.scene, &jsonl(TWO)), "{at}: the session itself; {result:?}");
@@ -311,8 +312,8 @@ fn a_client_that_writes_at_any_call_loses_no_line() {
                 stage.begin();
                 let path = stage.scene.path();
                 fault::write_at(call, Box::new(move || client_writes(&path)));
-                let result = apply(&stage.scene.state, &stage.plan, true, now());
-                if fault::reset() <= call {
+                let result = apply_plan(&stage.scene.state, &stage.plan, true, now());
+                if fault::clear_faults() <= call {
                     break;
                 }
                 check_line(&stage, &at, &result);
@@ -330,8 +331,8 @@ fn a_client_that_has_the_file_open_loses_no_line() {
             stage.begin();
             let mut open = OpenOptions::new().append(true).open(stage.scene.path()).unwrap();
             fault::write_at(call, Box::new(move || open.write_all(LINE.as_bytes()).unwrap()));
-            let result = apply(&stage.scene.state, &stage.plan, true, now());
-            if fault::reset() <= call {
+            let result = apply_plan(&stage.scene.state, &stage.plan, true, now());
+            if fault::clear_faults() <= call {
                 break;
             }
             check_line(&stage, &at, &result);
@@ -339,7 +340,7 @@ fn a_client_that_has_the_file_open_loses_no_line() {
         // Even later: the next command carries it over.
         stage.begin();
         let mut open = OpenOptions::new().append(true).open(stage.scene.path()).unwrap();
-        let result = apply(&stage.scene.state, &stage.plan, true, now());
+        let result = apply_plan(&stage.scene.state, &stage.plan, true, now());
         open.write_all(LINE.as_bytes()).unwrap();
         check_line(&stage, &format!("{}, long after", stage.name), &result);
     }
@@ -353,8 +354,8 @@ fn a_half_line_is_carried_over_once_it_is_whole() {
     let (head, tail) = LINE.split_at(10);
     let mut other = open.try_clone().unwrap();
     fault::write_at(20, Box::new(move || other.write_all(head.as_bytes()).unwrap()));
-    let result = apply(&stage.scene.state, &stage.plan, true, now());
-    fault::reset();
+    let result = apply_plan(&stage.scene.state, &stage.plan, true, now());
+    fault::clear_faults();
     open.write_all(tail.as_bytes()).unwrap();
     check_line(&stage, "half a line", &result);
 }
@@ -369,7 +370,7 @@ fn a_client_that_writes_after_a_crash_loses_no_line() {
                 stage.begin();
                 fault::cut_after(cut);
                 let result = stage.scene.apply(&stage.plan);
-                if fault::reset() <= cut && result.is_ok() {
+                if fault::clear_faults() <= cut && result.is_ok() {
                     break;
                 }
                 client_writes(&stage.scene.path());
@@ -387,8 +388,8 @@ fn a_client_that_writes_before_a_crash_loses_no_line() {
             stage.begin();
             let path = stage.scene.path();
             fault::write_at(call, Box::new(move || client_writes(&path)));
-            let _ = apply(&stage.scene.state, &stage.plan, true, now());
-            let calls = fault::reset();
+            let _ = apply_plan(&stage.scene.state, &stage.plan, true, now());
+            let calls = fault::clear_faults();
             if calls <= call {
                 break;
             }
@@ -398,8 +399,8 @@ fn a_client_that_writes_before_a_crash_loses_no_line() {
                 let path = stage.scene.path();
                 fault::write_at(call, Box::new(move || client_writes(&path)));
                 fault::cut_also_after(cut);
-                let result = apply(&stage.scene.state, &stage.plan, true, now());
-                fault::reset();
+                let result = apply_plan(&stage.scene.state, &stage.plan, true, now());
+                fault::clear_faults();
                 check_line(&stage, &at, &result);
             }
         }
@@ -428,10 +429,15 @@ fn save(path: &Path, how: Save) {
 
 /// What an editor saved is in place, or the message says where it is.
 #[track_caller]
-fn check_saved(stage: &Stage, path: &Path, at: &str, result: &Result<Done, ApplyError>) {
+fn check_saved(
+    stage: &Stage,
+    path: &Path,
+    at: &str,
+    result: &Result<AppliedOperation, ApplyError>,
+) {
     let mut said = match result {
         Ok(done) => done.notes.join("\n"),
-        Err(error) => chain(error),
+        Err(error) => error_chain(error),
     };
     let _ = write!(said, "\n{}", stage.recover(at).join("\n"));
     if fs::read_to_string(path).is_ok_and(|text| text == SAVED) {
@@ -462,7 +468,7 @@ fn what_an_editor_saves_at_any_call_is_not_lost() {
                         }),
                     );
                     let result = stage.scene.apply(&stage.plan);
-                    if fault::reset() <= call {
+                    if fault::clear_faults() <= call {
                         break;
                     }
                     check_saved(&stage, &path, &at, &result);
@@ -482,7 +488,7 @@ fn what_an_editor_saves_after_a_crash_is_not_lost() {
                 stage.begin();
                 fault::cut_after(cut);
                 let result = stage.scene.apply(&stage.plan);
-                if fault::reset() <= cut && result.is_ok() {
+                if fault::clear_faults() <= cut && result.is_ok() {
                     break;
                 }
                 let path = app(&stage.scene).join(name);
@@ -516,7 +522,7 @@ fn a_late_save_is_reported() {
 }
 
 #[test]
-fn half_a_line_in_the_way_of_goto_stays_alone() {
+fn goto_does_not_touch_an_incomplete_line() {
     let stage = Stage::new(&CASES[0]);
     let half = "{\"type\":\"mode\",\"by\":";
     for call in 0.. {
@@ -529,8 +535,8 @@ fn half_a_line_in_the_way_of_goto_stays_alone() {
                 file.write_all(half.as_bytes()).unwrap();
             }),
         );
-        let result = apply(&stage.scene.state, &stage.plan, true, now());
-        if fault::reset() <= call {
+        let result = apply_plan(&stage.scene.state, &stage.plan, true, now());
+        if fault::clear_faults() <= call {
             break;
         }
         let text = fs::read_to_string(stage.scene.path()).unwrap();
@@ -552,27 +558,28 @@ fn an_operation_whose_directory_is_gone_blocks_nothing() {
             stage.begin();
             fault::cut_after(cut);
             let _ = stage.scene.apply(&stage.plan);
-            fault::reset();
+            fault::clear_faults();
             // An early cut comes before the directory is made.
-            let projects = stage.scene.home.claude().join("projects");
+            let projects = stage.scene.home.claude_dir().join("projects");
             let _ = fs::remove_dir_all(&projects);
             let _ = fs::remove_dir_all(app(&stage.scene));
-            recover(&stage.scene.state).unwrap();
+            recover_operations(&stage.scene.state).unwrap();
             // Something else is there now, so that it cannot even be made again.
             stage.begin();
             fault::cut_after(cut);
             let _ = stage.scene.apply(&stage.plan);
-            fault::reset();
+            fault::clear_faults();
             let _ = fs::remove_dir_all(&projects);
             fs::write(&projects, "no directory").unwrap();
-            let recovered = recover(&stage.scene.state).unwrap();
+            let recovered = recover_operations(&stage.scene.state).unwrap();
             fs::remove_file(&projects).unwrap();
             let id = "22222222-0000-4000-8000-000000000002";
-            stage.scene.home.session(&format!("{PROJECT}/{id}.jsonl"), TWO);
+            stage.scene.home.write_session(&format!("{PROJECT}/{id}.jsonl"), TWO);
             fs::write(projects.join(PROJECT).join(ID), "no directory").unwrap();
-            let plan = stage.scene.with(id, |subject| plan::rename(subject, "x", now()).unwrap());
-            apply(&stage.scene.state, &plan, true, now()).unwrap();
-            let given_up = set_aside(&stage.scene.state).unwrap();
+            let plan =
+                stage.scene.with(id, |subject| plan::plan_rename(subject, "x", now()).unwrap());
+            apply_plan(&stage.scene.state, &plan, true, now()).unwrap();
+            let given_up = set_aside_unfinished(&stage.scene.state).unwrap();
             assert!(given_up.len() <= recovered.unfinished.len());
             let journal = Journal::read(&stage.scene.state).unwrap();
             assert!(journal.operations.iter().all(|operation| operation.end.is_some()));
@@ -583,22 +590,22 @@ fn an_operation_whose_directory_is_gone_blocks_nothing() {
 #[test]
 fn an_operation_that_cannot_be_finished_is_set_aside() {
     let stage = Stage::new(&CASES[2]);
-    let projects = stage.scene.home.claude().join("projects");
+    let projects = stage.scene.home.claude_dir().join("projects");
     let mut given_up = 0;
     for cut in 0..20 {
         stage.begin();
         fault::cut_after(cut);
         let _ = stage.scene.apply(&stage.plan);
-        fault::reset();
+        fault::clear_faults();
         fs::remove_dir_all(&projects).unwrap();
         fs::write(&projects, "no directory").unwrap();
-        let open = recover(&stage.scene.state).unwrap().unfinished;
-        let aside = set_aside(&stage.scene.state).unwrap();
+        let open = recover_operations(&stage.scene.state).unwrap().unfinished;
+        let aside = set_aside_unfinished(&stage.scene.state).unwrap();
         assert_eq!(open.len(), aside.len());
         given_up += aside.len();
-        assert!(recover(&stage.scene.state).unwrap().unfinished.is_empty());
+        assert!(recover_operations(&stage.scene.state).unwrap().unfinished.is_empty());
         // What it had moved is still there.
-        let trash = stage.scene.state.dir().join("trash");
+        let trash = stage.scene.state.path().join("trash");
         assert!(aside.is_empty() || !files_below(&trash).is_empty(), "cut {cut}");
     }
     assert!(given_up > 0, "otherwise this shows nothing");
@@ -608,12 +615,12 @@ fn an_operation_that_cannot_be_finished_is_set_aside() {
 fn a_lost_journal_overwrites_nothing_that_was_kept() {
     let scene = Scene::new(TWO);
     scene.apply(&scene.trash()).unwrap();
-    let kept = files_below(&scene.state.dir().join("trash"));
+    let kept = files_below(&scene.state.path().join("trash"));
     assert!(!kept.is_empty());
-    fs::remove_file(scene.state.journal()).unwrap();
-    scene.home.session(&format!("{PROJECT}/{ID}.jsonl"), "a user another one");
-    apply(&scene.state, &scene.trash(), true, now()).unwrap();
-    let now = files_below(&scene.state.dir().join("trash"));
+    fs::remove_file(scene.state.journal_path()).unwrap();
+    scene.home.write_session(&format!("{PROJECT}/{ID}.jsonl"), "a user another one");
+    apply_plan(&scene.state, &scene.trash(), true, now()).unwrap();
+    let now = files_below(&scene.state.path().join("trash"));
     assert!(kept.iter().all(|(path, was)| now.get(path) == Some(was)));
     assert_eq!(now.len(), kept.len() + 1);
 }
@@ -622,12 +629,12 @@ fn a_lost_journal_overwrites_nothing_that_was_kept() {
 fn a_new_session_goes_through_no_link_to_the_outside() {
     let scene = Scene::new(TWO);
     let plan = scene.fork("e");
-    let projects = scene.home.claude().join("projects");
+    let projects = scene.home.claude_dir().join("projects");
     let outside = scene.home.path().join("outside");
     fs::rename(projects.join(PROJECT), &outside).unwrap();
     std::os::unix::fs::symlink(&outside, projects.join(PROJECT)).unwrap();
     let before = files_below(&outside);
-    assert!(matches!(scene.apply(&plan), Err(ApplyError::Outside(_))));
+    assert!(matches!(scene.apply(&plan), Err(ApplyError::OutsideClaudeDir(_))));
     assert_eq!(files_below(&outside), before);
 }
 
@@ -640,7 +647,7 @@ fn an_undo_of_trash_joins_what_was_made_again() {
     let output = scene.path().with_extension("").join("tool-results/later.txt");
     fs::create_dir_all(output.parent().unwrap()).unwrap();
     fs::write(&output, "later").unwrap();
-    apply(&scene.state, &scene.undo(None).unwrap(), true, now()).unwrap();
+    apply_plan(&scene.state, &scene.undo(None).unwrap(), true, now()).unwrap();
     let mut wanted = contents(&before);
     let session = [&before[&scene.path()].0, LINE.as_bytes()].concat();
     let path = scene.path();
@@ -652,5 +659,5 @@ fn an_undo_of_trash_joins_what_was_made_again() {
     fs::create_dir_all(output.parent().unwrap()).unwrap();
     fs::write(&output, "again").unwrap();
     let error = scene.undo(None).unwrap_err();
-    assert!(matches!(&error, UndoError::Taken { file, .. } if *file == output), "{error}");
+    assert!(matches!(&error, UndoError::Recreated { file, .. } if *file == output), "{error}");
 }

@@ -1,29 +1,31 @@
-//! Which sessions match what was typed: whole words and beginnings of words.
+//! Finds sessions by their names: whole words and beginnings of words.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::{Project, Session};
+use ramus_core::query::TypedQuery;
+
+use super::{ProjectRow, SessionRow};
 
 /// The words that were typed; each must be found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Filter {
+pub(crate) struct ListFilter {
     /// In lower case.
     words: Vec<String>,
 }
 
 /// Where a word was found, the best place first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+pub(super) enum MatchPlace {
     Title,
     Prompt,
     Project,
     Id,
 }
 
-impl Filter {
-    pub(crate) fn new(text: &str) -> Self {
-        Self { words: text.split_whitespace().map(str::to_lowercase).collect() }
+impl ListFilter {
+    pub(crate) fn new(typed: &TypedQuery) -> Self {
+        Self { words: typed.words.iter().map(|word| word.text.to_lowercase()).collect() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -31,9 +33,9 @@ impl Filter {
     }
 
     /// Returns where the words occur in a text, in order and apart from each other.
-    pub(crate) fn marks(&self, text: &str) -> Vec<Range<usize>> {
+    pub(crate) fn match_ranges(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> =
-            self.words.iter().flat_map(|word| occurrences(text, word)).collect();
+            self.words.iter().flat_map(|word| word_occurrences(text, word)).collect();
         found.sort_by_key(|range| (range.start, Reverse(range.end)));
         let mut marks: Vec<Range<usize>> = Vec::new();
         for range in found {
@@ -45,55 +47,60 @@ impl Filter {
     }
 
     /// Returns those words that none of some texts has.
-    pub(super) fn without(&self, texts: &[&str]) -> Self {
-        let is_there = |word: &String| texts.iter().any(|text| occurs(text, word));
+    pub(super) fn words_missing_from(&self, texts: &[&str]) -> Self {
+        let is_there = |word: &String| texts.iter().any(|text| has_word(text, word));
         Self { words: self.words.iter().filter(|word| !is_there(word)).cloned().collect() }
     }
 
-    /// Returns the indices of the sessions that match, each with that of its project: the best first,
-    /// and of equal ones the newest.
-    pub(super) fn rows(&self, projects: &[Project], all: bool) -> Vec<(usize, usize)> {
+    /// Returns the indices of the sessions that match, each with that of its project and the worst place of a
+    /// word: the best first, and of equal ones the newest.
+    pub(super) fn matching_sessions(
+        &self,
+        projects: &[ProjectRow],
+        all: bool,
+    ) -> Vec<(MatchPlace, (usize, usize))> {
         let mut found = Vec::new();
         for (p, project) in projects.iter().enumerate() {
             for (s, session) in project.sessions.iter().enumerate() {
                 if (all || !session.hidden)
-                    && let Some(places) = self.places(project, session)
+                    && let Some(places) = self.match_places(project, session)
                 {
                     found.push((places, Reverse(session.last_active), (p, s)));
                 }
             }
         }
         found.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
-        found.into_iter().map(|(.., row)| row).collect()
+        let worst = |places: &[MatchPlace]| places.first().copied().unwrap_or(MatchPlace::Id);
+        found.into_iter().map(|(places, _, row)| (worst(&places), row)).collect()
     }
 
     /// Returns where the words are found in a session, the worst place first. `None`: one is not.
-    fn places(&self, project: &Project, session: &Session) -> Option<Vec<Place>> {
+    fn match_places(&self, project: &ProjectRow, session: &SessionRow) -> Option<Vec<MatchPlace>> {
         let place = |word: &String| {
-            let has = |text: &String| occurs(text, word);
+            let has = |text: &String| has_word(text, word);
             let titles = session.conversations.iter().filter_map(|one| one.title.as_ref());
             if session.title.as_ref().is_some_and(has) {
-                Some(Place::Title)
+                Some(MatchPlace::Title)
             } else if session.prompts.iter().chain(titles).any(has) {
-                Some(Place::Prompt)
+                Some(MatchPlace::Prompt)
             } else if has(&project.label) || session.cwd.as_ref().is_some_and(has) {
-                Some(Place::Project)
+                Some(MatchPlace::Project)
             } else {
-                session.file.id.starts_with(&**word).then_some(Place::Id)
+                session.file.id.starts_with(&**word).then_some(MatchPlace::Id)
             }
         };
-        let mut places = self.words.iter().map(place).collect::<Option<Vec<Place>>>()?;
+        let mut places = self.words.iter().map(place).collect::<Option<Vec<MatchPlace>>>()?;
         places.sort_by_key(|place| Reverse(*place));
         Some(places)
     }
 }
 
-fn occurs(text: &str, word: &str) -> bool {
-    occurrences(text, word).next().is_some()
+fn has_word(text: &str, word: &str) -> bool {
+    word_occurrences(text, word).next().is_some()
 }
 
 /// Finds a word, or words that begin with it. What begins with another sign is found anywhere.
-fn occurrences<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+fn word_occurrences<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
     let is_word = word.starts_with(char::is_alphanumeric);
     let first = word.bytes().next().unwrap_or_default();
     // Bytes are looked at rather than characters: thousands of sessions are read at every key. Where
@@ -109,7 +116,7 @@ fn occurrences<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = Range<u
         if is_word && before.chars().next_back().is_some_and(|last| is_inside(last, char)) {
             return None;
         }
-        Some(at..at + beginning(from, word)?)
+        Some(at..at + matched_prefix_len(from, word)?)
     })
 }
 
@@ -124,7 +131,7 @@ fn is_inside(before: char, char: char) -> bool {
 }
 
 /// Returns how many bytes of a text the word at its beginning takes, whatever its case.
-fn beginning(text: &str, word: &str) -> Option<usize> {
+fn matched_prefix_len(text: &str, word: &str) -> Option<usize> {
     let mut wanted = word.chars();
     for (at, char) in text.char_indices() {
         if wanted.as_str().is_empty() {
@@ -143,11 +150,15 @@ fn beginning(text: &str, word: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
+    fn filter_for(text: &str) -> ListFilter {
+        ListFilter::new(&TypedQuery::parse(text))
+    }
+
     /// Draws a text with what matches in brackets.
-    fn marked(filter: &str, text: &str) -> String {
+    fn marked_text(filter: &str, text: &str) -> String {
         let mut drawing = String::new();
         let mut done = 0;
-        for mark in Filter::new(filter).marks(text) {
+        for mark in filter_for(filter).match_ranges(text) {
             drawing.extend([&text[done..mark.start], "[", &text[mark.clone()], "]"]);
             done = mark.end;
         }
@@ -156,22 +167,25 @@ mod tests {
 
     #[test]
     fn words_match_whole_or_by_their_beginning() {
-        assert_eq!(marked("play", "Run playwright, display it"), "Run [play]wright, display it");
-        assert_eq!(marked("zzz", "fizzbuzz zigzag zoo jazz"), "fizzbuzz zigzag zoo jazz");
-        assert_eq!(marked("tea b", "Build a TEApot"), "[B]uild a [TEA]pot");
-        assert_eq!(marked("server", "an HttpServer"), "an Http[Server]");
-        assert_eq!(marked("dev/app", "/home/dev/app"), "/home/[dev/app]");
-        assert_eq!(marked(".rs", "main.rs"), "main[.rs]");
-        assert_eq!(marked("größe", "Die GRÖSSE, die Größe"), "Die GRÖSSE, die [Größe]");
-        assert_eq!(marked("字", "漢字"), "漢[字]");
-        assert_eq!(marked("te tea", "tea"), "[tea]");
-        assert_eq!(marked("", "tea"), "tea");
+        assert_eq!(
+            marked_text("play", "Run playwright, display it"),
+            "Run [play]wright, display it"
+        );
+        assert_eq!(marked_text("zzz", "fizzbuzz zigzag zoo jazz"), "fizzbuzz zigzag zoo jazz");
+        assert_eq!(marked_text("tea b", "Build a TEApot"), "[B]uild a [TEA]pot");
+        assert_eq!(marked_text("server", "an HttpServer"), "an Http[Server]");
+        assert_eq!(marked_text("dev/app", "/home/dev/app"), "/home/[dev/app]");
+        assert_eq!(marked_text(".rs", "main.rs"), "main[.rs]");
+        assert_eq!(marked_text("größe", "Die GRÖSSE, die Größe"), "Die GRÖSSE, die [Größe]");
+        assert_eq!(marked_text("字", "漢字"), "漢[字]");
+        assert_eq!(marked_text("te tea", "tea"), "[tea]");
+        assert_eq!(marked_text("", "tea"), "tea");
     }
 
     #[test]
-    fn what_is_found_nowhere_is_told() {
-        let filter = Filter::new("tea pot");
-        assert_eq!(filter.without(&["a pot"]), Filter::new("tea"));
-        assert!(filter.without(&["tea", "pot"]).is_empty());
+    fn a_filter_without_matches_is_reported() {
+        let filter = filter_for("tea pot");
+        assert_eq!(filter.words_missing_from(&["a pot"]), filter_for("tea"));
+        assert!(filter.words_missing_from(&["tea", "pot"]).is_empty());
     }
 }

@@ -3,45 +3,45 @@
 use ramus_core::query::Query;
 use ramus_core::session::NodeId;
 
-use super::Transcript;
-use crate::event::Target;
+use super::TranscriptPane;
+use crate::event::JumpTarget;
 
-/// What is looked for, and the messages of the session that hold it.
+/// The search text, and the messages of the session that match.
 #[derive(Debug)]
-pub(crate) struct Search {
+pub(crate) struct TranscriptSearch {
     pub(crate) text: String,
     pub(crate) query: Query,
     /// `None`: still looking.
     pub(crate) hits: Option<Vec<NodeId>>,
-    /// It came with a message that was found elsewhere; nobody asked for it here.
+    /// It came with a hit of a global search, not from a search in this session.
     pub(crate) is_given: bool,
 }
 
-impl Transcript {
+impl TranscriptPane {
     /// Shows the message that was found with a search, opened, with what was found marked.
-    pub(crate) fn show_hit(&mut self, search: Search, target: &Target) {
+    pub(crate) fn show_hit(&mut self, search: TranscriptSearch, target: &JumpTarget) {
         self.search = Some(search);
-        let Target::Node(node) = target else { return };
-        if let Some(item) = self.item_of(self.chapter.history.tree.first(*node)) {
-            self.unfold(item);
+        let JumpTarget::Node(node) = target else { return };
+        if let Some(item) = self.item_of(self.chapter.history.record_tree.first_copy(*node)) {
+            self.open_block(item);
             self.jump_to_hit(item);
         }
     }
 
-    /// Takes the messages that hold what is looked for; goes to the next one.
+    /// Takes the matching messages and goes to the next one.
     pub(crate) fn set_hits(&mut self, hits: Vec<NodeId>) {
         if let Some(search) = &mut self.search {
             search.hits = Some(hits);
             let items = self.hit_items();
             let next = items.iter().find(|item| **item >= self.cursor).or(items.first());
             if let Some(item) = next.copied() {
-                self.unfold(item);
+                self.open_block(item);
                 self.jump_to_hit(item);
             }
         }
     }
 
-    /// Returns the items of this path that hold what is looked for.
+    /// Returns the matching items of this path.
     fn hit_items(&self) -> Vec<usize> {
         let hits = self.search.as_ref().and_then(|search| search.hits.as_deref());
         let mut items: Vec<usize> =
@@ -60,30 +60,30 @@ impl Transcript {
             items.iter().rev().find(|item| **item < self.cursor).or(items.last())
         };
         if let Some(item) = next.copied() {
-            // It may stand in a tool call that is folded.
-            self.unfold(item);
+            // The match may be in a folded tool call.
+            self.open_block(item);
             self.jump_to_hit(item);
         }
     }
 
-    /// Finds the first line of an item that holds what is looked for.
+    /// Finds the first matching line of an item.
     pub(super) fn hit_line(&self, item: usize) -> Option<usize> {
         let query = &self.search.as_ref()?.query;
-        let lines = self.lines(item)?;
-        lines.iter().position(|line| !query.marks(&line.text()).is_empty())
+        let lines = self.rendered_lines(item)?;
+        lines.iter().position(|line| !query.match_ranges(&line.to_text()).is_empty())
     }
 
-    /// Says how the search stands.
+    /// Describes the state of the search.
     pub(crate) fn search_state(&self) -> Option<String> {
         let search = self.search.as_ref()?;
         let Some(hits) = &search.hits else {
-            return Some(format!("looking for “{}” …", search.text));
+            return Some(format!("searching “{}” …", search.text));
         };
         let items = self.hit_items();
         let here = items.iter().position(|item| *item == self.cursor);
         let elsewhere = hits.iter().filter(|node| self.item_of(**node).is_none()).count();
         let mut told = match (items.len(), here) {
-            (0, _) => format!("“{}” is not on this branch", search.text),
+            (0, _) => format!("no match for “{}” on this branch", search.text),
             (all, Some(at)) => format!("“{}” {} of {all}", search.text, at + 1),
             (all, None) => format!("“{}” {all} messages", search.text),
         };

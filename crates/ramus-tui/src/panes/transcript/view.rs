@@ -4,32 +4,37 @@ use ramus_core::query::Query;
 use ramus_render::{Label, Line};
 use ratatui::layout::Rect;
 
-use super::{ItemKind, Part, Transcript};
+use super::{StageRole, TranscriptItemKind, TranscriptPane};
 use crate::canvas::Canvas;
 
 /// Columns left of the text, and right of it.
 pub(crate) const MARGIN: u16 = 2;
 
-pub(crate) fn view(transcript: &Transcript, canvas: &mut Canvas<'_>, area: Rect, focus: bool) {
+pub(crate) fn draw_transcript(
+    transcript: &TranscriptPane,
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    focus: bool,
+) {
     if transcript.items.is_empty() {
-        let text = "nobody says anything in this session";
-        canvas.line_at(area, 2, 1, &Line::new(text, Label::Dim));
+        let text = "this session has no messages";
+        canvas.draw_line_at(area, 2, 1, &Line::new(text, Label::Dim));
         return;
     }
-    for (item, row) in transcript.seen() {
+    for (item, row) in transcript.visible_items() {
         let place = &transcript.items[item];
         let selected = item == transcript.cursor;
         let own;
         let lines = match place.kind {
-            ItemKind::Resume => {
+            TranscriptItemKind::Resume => {
                 own = vec![Line::default(), Line::new("◉ Claude Code resumes here", Label::Active)];
                 &*own
             }
-            ItemKind::Agent => {
-                own = vec![Line::default(), heading(transcript, item)];
+            TranscriptItemKind::Agent => {
+                own = vec![Line::default(), agent_heading(transcript, item)];
                 &*own
             }
-            _ => match transcript.lines(item) {
+            _ => match transcript.rendered_lines(item) {
                 Some(lines) => lines,
                 None => {
                     own = vec![Line::default(), Line::new("…", Label::Dim)];
@@ -45,34 +50,34 @@ pub(crate) fn view(transcript: &Transcript, canvas: &mut Canvas<'_>, area: Rect,
             let is_gap = line.is_empty() && y as isize == row;
             if selected && !is_gap {
                 let label = if focus { Label::Active } else { Label::Dim };
-                canvas.line(area, y, &Line::new("▌", label));
+                canvas.draw_line(area, y, &Line::new("▌", label));
             }
             let mut x = MARGIN;
             for _ in 0..place.depth {
-                canvas.line_at(area, x, y, &Line::new("┆ ", Label::ToolName));
+                canvas.draw_line_at(area, x, y, &Line::new("┆ ", Label::ToolName));
                 x += 2;
             }
             let text = Rect { width: area.width.saturating_sub(1), ..area };
             match &transcript.search {
-                Some(search) => canvas.line_at(text, x, y, &marked(line, &search.query)),
-                None => canvas.line_at(text, x, y, line),
+                Some(search) => canvas.draw_line_at(text, x, y, &mark_matches(line, &search.query)),
+                None => canvas.draw_line_at(text, x, y, line),
             }
         }
     }
-    let (start, end) = transcript.share();
-    canvas.scrollbar(area, start, end);
+    let (start, end) = transcript.visible_share();
+    canvas.draw_scrollbar(area, start, end);
 }
 
-fn heading(transcript: &Transcript, item: usize) -> Line {
+fn agent_heading(transcript: &TranscriptPane, item: usize) -> Line {
     let stage = &transcript.stages[transcript.items[item].stage];
-    let Part::Agent { label, .. } = &stage.part else { return Line::default() };
+    let StageRole::Agent { label, .. } = &stage.part else { return Line::default() };
     Line::new("▸ agent ", Label::ToolName).with(label, Label::Strong)
 }
 
 /// Marks what is looked for.
-fn marked(line: &Line, query: &Query) -> Line {
-    let text = line.text();
-    let marks = query.marks(&text);
+fn mark_matches(line: &Line, query: &Query) -> Line {
+    let text = line.to_text();
+    let marks = query.match_ranges(&text);
     if marks.is_empty() {
         return line.clone();
     }

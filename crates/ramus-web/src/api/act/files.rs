@@ -1,13 +1,13 @@
-//! Files as of a message, put back into the directory where the session ran.
+//! Restores files as of a message in the session's working directory.
 
 use ramus_core::edit::{FileRestoration, RestoredFile};
 use ramus_core::files::FileState;
-use ramus_core::files::place::below;
-use ramus_core::files::restore::Why;
+use ramus_core::files::file_path::path_below;
+use ramus_core::files::restore::LeftReason;
 use ramus_render::{diff, html};
 use serde::Serialize;
 
-use crate::api::files::LINES;
+use crate::api::files::MAX_DIFF_LINES;
 
 /// What becomes of the files that are there.
 #[derive(Debug, Serialize)]
@@ -35,30 +35,33 @@ struct LeftView {
     why: &'static str,
 }
 
-pub(super) fn view(restoration: &FileRestoration) -> FilesView {
+pub(super) fn files_view(restoration: &FileRestoration) -> FilesView {
     let cwd = restoration.cwd.clone();
-    let name = |file: &FileState| below(&file.path, &cwd).unwrap_or(&file.path).to_owned();
+    let name = |file: &FileState| path_below(&file.path, &cwd).unwrap_or(&file.path).to_owned();
     let changes = restoration.changes.iter().map(|change| ChangeView {
         path: name(&change.file),
-        how: change.how.word(),
-        html: changed(change),
+        how: change.action.as_str(),
+        html: restored_diff_html(change),
     });
     let left = &restoration.left;
-    let left = left.iter().map(|(file, why)| LeftView { path: name(file), why: reason(*why) });
+    let left = left.iter().map(|(file, why)| LeftView { path: name(file), why: left_reason(*why) });
     FilesView { changes: changes.collect(), left: left.collect(), cwd: cwd.clone() }
 }
 
-fn changed(change: &RestoredFile) -> String {
-    let (Some(now), Some(then)) = (&change.now, &change.then) else { return String::new() };
-    let lines = diff::diff(now, then, &diff::DiffConfig { numbers: true, ..Default::default() });
-    html::diff(&lines[..lines.len().min(LINES)])
+fn restored_diff_html(change: &RestoredFile) -> String {
+    let (Some(now), Some(then)) = (&change.current_text, &change.restored_text) else {
+        return String::new();
+    };
+    let lines =
+        diff::diff_lines(now, then, &diff::DiffConfig { numbers: true, ..Default::default() });
+    html::diff_html(&lines[..lines.len().min(MAX_DIFF_LINES)])
 }
 
-fn reason(why: Why) -> &'static str {
+fn left_reason(why: LeftReason) -> &'static str {
     match why {
-        Why::Unknown => "what it held is not known",
-        Why::Outside => "it lies outside of the project",
-        Why::Link => "it is a link, or behind one",
-        Why::NotAFile => "something else is in its place",
+        LeftReason::Unknown => "content unknown",
+        LeftReason::Outside => "outside of the project",
+        LeftReason::Link => "it is a symbolic link, or behind one",
+        LeftReason::NotAFile => "the path is not a regular file",
     }
 }

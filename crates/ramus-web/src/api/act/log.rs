@@ -1,15 +1,15 @@
-//! What was done, newest first.
+//! Lists operations, newest first.
 
 use std::sync::Arc;
 
 use axum::extract::State as Extract;
 use ramus_store::journal::Journal;
-use ramus_store::undo::{self, is_below};
+use ramus_store::undo::{self, is_in_roots};
 use serde::Serialize;
 
-use crate::State;
-use crate::api::{Answered, answer};
-use crate::work::Task;
+use crate::ServerState;
+use crate::api::{ApiResult, answer_json};
+use crate::work_queues::TaskKind;
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -33,22 +33,23 @@ pub(crate) struct OperationView {
     can_restore: bool,
 }
 
-/// Tells what was done to the histories that are served, the newest first.
-pub(crate) async fn log(Extract(state): Extract<Arc<State>>) -> Answered<Log> {
-    answer(state, Task::Changes, |state| {
-        let journal = Journal::read(state.workspace.state())?;
-        let roots = state.workspace.roots();
-        let here = journal.operations.iter().rev().filter(|operation| is_below(operation, roots));
+/// Lists operations on the served histories, newest first.
+pub(crate) async fn get_log(Extract(state): Extract<Arc<ServerState>>) -> ApiResult<Log> {
+    answer_json(state, TaskKind::Changes, |state| {
+        let journal = Journal::read(state.workspace.state_dir())?;
+        let roots = state.workspace.claude_roots();
+        let here =
+            journal.operations.iter().rev().filter(|operation| is_in_roots(operation, roots));
         let operations = here.map(|operation| OperationView {
             op: operation.op,
             at: operation.at.clone(),
-            what: operation.what.word(),
+            what: operation.what.as_str(),
             session: operation.session.clone(),
             words: operation.words.clone(),
             done: operation.is_done(),
             undone_by: operation.undone_by,
             undoes: operation.undoes,
-            can_undo: undo::is_open(operation),
+            can_undo: undo::is_in_effect(operation),
             can_restore: undo::can_restore(operation),
         });
         Ok(Log { operations: operations.collect() })

@@ -1,4 +1,4 @@
-//! The types of the page: `web/src/generated.ts` is written from those that are sent.
+//! Generates the TypeScript types of the web app, `web/src/generated.ts`, from the types of the answers.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -9,8 +9,10 @@ use std::path::Path;
 use ramus_render::json;
 use ts_rs::{Config, TS, TypeVisitor};
 
-use crate::api::{act, diff, enter, events, files, list, resume, session, turns};
-use crate::view::View;
+use crate::api::{
+    act, annotations, archive, diff, enter, events, exchanges, files, list, resume, session, turns,
+};
+use crate::turn_view::View;
 
 /// Declarations by name, and the type of each name.
 struct Declarations {
@@ -38,19 +40,24 @@ impl TypeVisitor for Declarations {
 }
 
 /// Declares everything that the page asks with and is answered with.
-fn declarations() -> String {
+fn type_declarations() -> String {
     let config = Config::new().with_large_int("number");
     let mut all = Declarations { config, types: BTreeMap::new() };
     all.visit::<act::DoneView>();
     all.visit::<act::Log>();
     all.visit::<act::PlanView>();
     all.visit::<act::Wanted>();
+    all.visit::<annotations::WantedAnnotation>();
     all.visit::<diff::DiffView>();
     all.visit::<enter::Let>();
     all.visit::<enter::Ticket>();
     all.visit::<events::Changed>();
     all.visit::<events::Kind>();
+    all.visit::<exchanges::AgentSpans>();
+    all.visit::<exchanges::Exchanges>();
     all.visit::<files::Shown>();
+    all.visit::<json::Annotated>();
+    all.visit::<json::DailyUsage>();
     all.visit::<json::Files>();
     all.visit::<json::Hit>();
     all.visit::<json::Outline>();
@@ -60,6 +67,8 @@ fn declarations() -> String {
     all.visit::<json::Usage>();
     all.visit::<list::Overview>();
     all.visit::<resume::ResumeView>();
+    all.visit::<archive::ArchivingView>();
+    all.visit::<archive::ArchivedView>();
     all.visit::<session::Detail>();
     all.visit::<session::LineageView>();
     all.visit::<turns::PathView>();
@@ -76,7 +85,7 @@ fn declarations() -> String {
 #[test]
 fn types_of_the_page_are_those_of_the_server() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/generated.ts");
-    let types = declarations();
+    let types = type_declarations();
     if env::var_os("UPDATE_TYPES").is_some() {
         fs::write(&file, &types).expect("the types are written");
     }

@@ -1,106 +1,141 @@
-//! `archive add`: everything that is new.
+//! `archive add`: archives new content.
 
 use std::process::{Command, Stdio};
 
-use ramus_archive::Archive;
-use ramus_archive::add::AddReport;
+use ramus_app::archive::{AddReport, added_text};
+use ramus_app::{Scope, Workspace};
+use ramus_archive::{Archive, LazyArchive};
 use ramus_render::json::{Answer, ArchiveAdd};
-use ramus_render::text::count;
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
+use ramus_store::owned::OwnedKind;
 
-use super::archive_name;
 use crate::args::Global;
+use crate::completion;
 use crate::env;
 use crate::error::CommandError;
-use crate::table::{bytes, number};
+use crate::other_process::detach;
+use crate::table::bytes;
 use crate::ui::Ui;
 
-/// Archive what is new: sessions, sub-agents, large tool outputs, file backups
+/// Archive new sessions, sub-agents, large tool outputs and file backups
 ///
-/// Files that have not changed cost a look; of a file that grew only the new part is stored. Sessions may be
-/// written to meanwhile, and several `add` may run at once. After an interruption the next one goes on.
+/// Unchanged files are skipped, and only the new part of a file that grew is stored. It is safe to run
+/// this while sessions are being written, and several times at once. If it is interrupted, the next run
+/// continues.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus archive add\n  ramus archive add .\n  ramus archive add 3f9a"
-)]
+#[command(after_help = "\
+Examples:
+  ramus archive add
+  ramus archive add teapot
+  ramus archive add 7ea9
+  ramus sessions --has forks -o id | ramus archive add -")]
 pub(super) struct AddArgs {
-    /// A project or a session [default: everything]
-    #[arg(allow_hyphen_values = true)]
+    /// A project or a session; `-` reads them from standard input [default: everything]
+    #[arg(allow_hyphen_values = true, add = completion::scopes())]
     scope: Option<String>,
     /// Print nothing unless something goes wrong
     #[arg(long, short)]
     quiet: bool,
+    /// Send to a server for the first time without asking
+    #[arg(long, short)]
+    yes: bool,
     /// Return at once and archive in the background
     #[arg(long)]
     background: bool,
 }
 
 pub(super) fn add(ui: &mut Ui, global: &Global, args: &AddArgs) -> Result<(), CommandError> {
+    if args.background && args.scope.as_deref() == Some("-") {
+        return Err(CommandError::user_error(
+            "`--background` cannot read addresses from standard input",
+        ));
+    }
     if args.background {
         return add_in_background(global, args);
     }
     let scope = args.scope.as_deref();
+    let location = env::archive_location(global);
+    // What is only in the archive cannot be added to it.
+    let global = &Global { no_archive: true, ..global.clone() };
     let workspace = env::workspace_for(ui, global, scope.unwrap_or_default())?;
-    let files = workspace.owned_files(&workspace.scope(scope)?);
-    let archive = Archive::open(&env::archive_path())?;
-    let bar = ui.progress(files.iter().map(|file| file.bytes).sum());
-    let sink = ui.progress_sink();
-    let report =
-        archive.add(&files, env::now(), &|read| bar.inc(read), &|problem| sink.warn(problem));
-    bar.finish_and_clear();
-    let report = report?;
+    let mut scopes = Vec::new();
+    for scope in env::expand_addresses(args.scope.as_slice())? {
+        scopes.push(workspace.resolve_scope(Some(&scope))?);
+    }
+    // The client runs this where a session ends; all of them are kept.
+    if scopes.is_empty() {
+        scopes.push(Scope::All);
+    }
+    let archive = LazyArchive::new(location);
+    let archive = archive.open_or_create()?;
+    if !args.yes {
+        confirm_first_push(ui, &workspace, archive, &scopes)?;
+    }
+    let report = workspace.add_to_archive(archive, &scopes, env::current_time())?;
     if ui.json {
-        return ui.json(&Answer::new("ramus.archive.add/1", answer(report)));
+        let answer = answer(archive.name().to_owned(), report);
+        return ui.print_json(&Answer::new("ramus.archive.add/1", answer));
     }
     if !args.quiet {
-        ui.line(&summary(report))?;
+        let label = if report.skipped > 0 { Label::Warning } else { Label::Active };
+        ui.print_line(&Line::new(&added_text(report, &bytes), label))?;
     }
     Ok(())
+}
+
+/// Shows what leaves this machine the first time that it sends something to a server, and asks.
+fn confirm_first_push(
+    ui: &mut Ui,
+    workspace: &Workspace,
+    archive: &Archive,
+    scopes: &[Scope],
+) -> Result<(), CommandError> {
+    if archive.own_source().is_none() || !archive.files(None)?.is_empty() {
+        return Ok(());
+    }
+    let files = workspace.owned_files_of(scopes);
+    let sessions = files.iter().filter(|file| file.kind == OwnedKind::Session).count();
+    let size = bytes(files.iter().map(|file| file.bytes).sum());
+    let what = format!(
+        "{} with {} ({size}) would be sent to {}.",
+        count_noun(sessions, "session"),
+        count_noun(files.len(), "file"),
+        archive.name()
+    );
+    ui.print_message(&Line::plain(&what));
+    let who = "Others read only the projects that you share: `ramus archive share PROJECT`.";
+    ui.print_message(&Line::new(who, Label::Dim));
+    if !ui.can_ask() {
+        return Err(CommandError::user_error("Nothing was sent: no terminal to confirm on")
+            .with_hint("`--yes` sends it without asking"));
+    }
+    if ui.confirm_question("Send them?") {
+        return Ok(());
+    }
+    Err(CommandError::nothing_found("Nothing was sent"))
 }
 
 /// Starts another process that archives, so that nobody waits for it.
 fn add_in_background(global: &Global, args: &AddArgs) -> Result<(), CommandError> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["archive", "add", "--quiet"]).args(&args.scope);
+    command.args(["archive", "add", "--quiet"]).args(args.yes.then_some("--yes"));
+    command.args(&args.scope);
+    if let Some(archive) = &global.archive {
+        command.arg("--archive").arg(archive);
+    }
     if let Some(dir) = &global.claude_dir {
         command.arg("--claude-dir").arg(dir);
     }
     // The client ends the process group of its hooks.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    detach(&mut command);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     Ok(())
 }
 
-fn summary(report: AddReport) -> Line {
-    let AddReport { new, grown, rewritten, unchanged, skipped, .. } = report;
-    if new + grown + rewritten + skipped == 0 {
-        let text = format!("Everything is archived: {}.", count(unchanged as usize, "file"));
-        return Line::new(&text, Label::Active);
-    }
-    let mut parts = Vec::new();
-    for (files, word) in [(new, "new"), (grown, "grown"), (rewritten, "rewritten")] {
-        if files > 0 {
-            parts.push(format!("{} {word}", number(files)));
-        }
-    }
-    if parts.is_empty() {
-        parts.push("nothing new".to_owned());
-    }
-    let sizes =
-        format!("{} ({} compressed)", bytes(report.added_bytes), bytes(report.stored_bytes));
-    let mut line = Line::new("Archived: ", Label::Active)
-        .with(&format!("{}, {sizes}; ", parts.join(", ")), Label::Plain)
-        .with(&format!("{} unchanged", number(unchanged)), Label::Plain);
-    if skipped > 0 {
-        line = line.with(&format!(", {} skipped", number(skipped)), Label::Warning);
-    }
-    line
-}
-
-fn answer(report: AddReport) -> ArchiveAdd {
+fn answer(archive: String, report: AddReport) -> ArchiveAdd {
     ArchiveAdd {
-        archive: archive_name(),
+        archive,
         files: report.files,
         unchanged: report.unchanged,
         new: report.new,

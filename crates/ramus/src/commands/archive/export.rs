@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use ramus_archive::{Archive, ArchivedSession, FileEntry};
 use ramus_render::json::{Answer, ArchiveExport};
-use ramus_render::text::count;
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
 use ramus_store::StoredBytes;
-use ramus_store::tree::TreeFolder;
+use ramus_store::output_tree::OutputTree;
 
 use super::{archived_roots, open_archive};
 use crate::args::Global;
@@ -16,13 +16,14 @@ use crate::error::CommandError;
 use crate::table::bytes;
 use crate::ui::Ui;
 
-/// Write archived files into a directory, byte for byte
+/// Write archived files to a directory, byte for byte
 ///
-/// The directory is laid out as a Claude directory: `ramus --claude-dir DIR sessions` reads it.
+/// The directory has the layout of a Claude directory; read it with `ramus --claude-dir DIR sessions`.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus archive export --out old-history\n  ramus archive export 3f9a --out one-session"
-)]
+#[command(after_help = "\
+Examples:
+  ramus archive export --out old-history
+  ramus archive export 7ea9 --out one-session")]
 pub(super) struct ExportArgs {
     /// A session [default: everything that came from the Claude directory]
     session: Option<String>,
@@ -32,7 +33,7 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<(), CommandError> {
-    let archive = open_archive()?;
+    let archive = open_archive(global)?;
     let roots = archived_roots(global);
     let sessions = match &args.session {
         Some(typed) => vec![archive.find_session(&roots, typed)?],
@@ -42,8 +43,8 @@ pub(super) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
             sessions
         }
     };
-    let folder = TreeFolder::open(&args.out, false)?;
-    let bar = ui.progress(sessions.iter().map(ArchivedSession::bytes).sum());
+    let folder = OutputTree::open(&args.out, false)?;
+    let bar = ui.progress_bar(sessions.iter().map(ArchivedSession::bytes).sum());
     let (mut files, mut total) = (0, 0);
     for file in sessions.iter().flat_map(|session| &session.files) {
         total += write(&archive, &folder, file, &|written| bar.inc(written))?;
@@ -53,27 +54,27 @@ pub(super) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
     if ui.json {
         let dir = args.out.display().to_string();
         let answer = ArchiveExport { dir, sessions: sessions.len(), files, bytes: total };
-        return ui.json(&Answer::new("ramus.archive.export/1", answer));
+        return ui.print_json(&Answer::new("ramus.archive.export/1", answer));
     }
     let text = format!(
         "{} with {}, {} in {}",
-        count(sessions.len(), "session"),
-        count(files, "file"),
+        count_noun(sessions.len(), "session"),
+        count_noun(files, "file"),
         bytes(total),
         args.out.display()
     );
-    Ok(ui.line(&Line::new(&text, Label::Active))?)
+    Ok(ui.print_line(&Line::new(&text, Label::Active))?)
 }
 
 fn write(
     archive: &Archive,
-    folder: &TreeFolder,
+    folder: &OutputTree,
     file: &FileEntry,
     on_write: &dyn Fn(u64),
 ) -> Result<u64, CommandError> {
     let content = archive.content(file, None)?;
     let place = file.key.path.to_string_lossy();
-    folder.write(&place, Some(content.generation.mode), &mut |out| {
+    folder.write_file(&place, Some(content.generation.mode), &mut |out| {
         let mut n = 0;
         while let Some(piece) = content.piece(n).map_err(io::Error::other)? {
             out.write_all(&piece)?;

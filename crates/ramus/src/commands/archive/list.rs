@@ -1,36 +1,39 @@
 //! `archive list`: which sessions are archived, and in which generations.
 
 use ramus_archive::{Archive, ArchivedSession, Generation};
-use ramus_core::name::short_id;
+use ramus_core::ids::ShortIds;
 use ramus_core::time::Time;
 use ramus_render::json::{Answer, ArchiveGeneration, ArchiveList, ArchiveSession};
 use ramus_render::{Label, Line};
-use ramus_store::plan::Moment;
+use ramus_store::plan::FileTime;
 
 use super::{archived_roots, open_archive};
 use crate::args::Global;
-use crate::env::Clock;
+use crate::env::LocalClock;
 use crate::error::CommandError;
 use crate::table::{Table, bytes, cell, number};
 use crate::ui::Ui;
 
-/// List what is archived; with a session, its generations
+/// List archived sessions, or the generations of one session
 ///
-/// "deleted" marks sessions whose file is gone: `ramus archive restore` puts them back.
+/// A generation is a version of the file: a rewritten session has several. "deleted" marks sessions
+/// whose file no longer exists; `ramus archive restore` brings them back.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus archive list\n  ramus archive list --deleted\n  ramus archive list 3f9a"
-)]
+#[command(after_help = "\
+Examples:
+  ramus archive list
+  ramus archive list --deleted
+  ramus archive list 7ea9")]
 pub(super) struct ListArgs {
     /// Show the generations of this session
     session: Option<String>,
-    /// Only sessions whose file is gone
+    /// Only sessions whose file no longer exists
     #[arg(long)]
     deleted: bool,
 }
 
 pub(super) fn list(ui: &mut Ui, global: &Global, args: &ListArgs) -> Result<(), CommandError> {
-    let archive = open_archive()?;
+    let archive = open_archive(global)?;
     let roots = archived_roots(global);
     let mut sessions = match &args.session {
         Some(typed) => vec![archive.find_session(&roots, typed)?],
@@ -41,23 +44,27 @@ pub(super) fn list(ui: &mut Ui, global: &Global, args: &ListArgs) -> Result<(), 
             sessions
         }
     };
+    let is_any_archived = !sessions.is_empty();
     sessions.retain(|session| !args.deleted || !is_on_disk(session));
-    sessions.sort_by_key(|session| std::cmp::Reverse(modified(session).map(Time::millis)));
+    sessions.sort_by_key(|session| std::cmp::Reverse(modified(session).map(Time::as_millis)));
     if ui.json {
         let rows = sessions.iter().map(|session| answer(&archive, session));
         let sessions = rows.collect::<Result<_, _>>()?;
-        return ui.json(&Answer::new("ramus.archive.list/1", ArchiveList { sessions }));
+        return ui.print_json(&Answer::new("ramus.archive.list/1", ArchiveList { sessions }));
     }
     if sessions.is_empty() {
-        return Err(CommandError::nothing("no session is archived"));
+        return Err(CommandError::nothing_found(match is_any_archived {
+            true => "no archived session was deleted: the files of all of them are on disk",
+            false => "no session is archived",
+        }));
     }
-    ui.page();
-    for line in table(&sessions).lines(ui.width) {
-        ui.line(&line)?;
+    ui.start_pager();
+    for line in table(&sessions, &archive.short_ids()?).lines(ui.width) {
+        ui.print_line(&line)?;
     }
     if args.session.is_some() {
         for line in generation_lines(&archive, &sessions[0])? {
-            ui.line(&line)?;
+            ui.print_line(&line)?;
         }
     }
     Ok(())
@@ -73,12 +80,13 @@ fn modified(session: &ArchivedSession) -> Option<Time> {
     newest.max_by_key(|moment| (moment.0, moment.1)).map(to_time)
 }
 
-fn to_time(Moment(seconds, nanos): Moment) -> Time {
-    Time::from_millis(seconds as i64 * 1000 + i64::from(nanos / 1_000_000))
+fn to_time(FileTime(seconds, nanos): FileTime) -> Time {
+    let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+    Time::from_millis(seconds.saturating_mul(1000).saturating_add(i64::from(nanos / 1_000_000)))
 }
 
-fn table(sessions: &[ArchivedSession]) -> Table {
-    let clock = Clock::new();
+fn table(sessions: &[ArchivedSession], short_ids: &ShortIds) -> Table {
+    let clock = LocalClock::new();
     let mut table =
         Table::new(&["SESSION", "STATE", ">?FILES", ">SIZE", "LAST CHANGE", "*PROJECT"]);
     for session in sessions {
@@ -86,9 +94,9 @@ fn table(sessions: &[ArchivedSession]) -> Table {
             true => ("on disk", Label::Dim),
             false => ("deleted", Label::Note),
         };
-        let when = modified(session).map(|time| clock.short(time)).unwrap_or_default();
+        let when = modified(session).map(|time| clock.short_time(time)).unwrap_or_default();
         table.row(vec![
-            cell(short_id(&session.id), Label::Id),
+            cell(short_ids.shorten_id(&session.id), Label::Id),
             cell(state, label),
             cell(number(session.files.len() as u64), Label::Plain),
             cell(bytes(session.bytes()), Label::Dim),
@@ -103,14 +111,14 @@ fn generation_lines(
     archive: &Archive,
     session: &ArchivedSession,
 ) -> Result<Vec<Line>, CommandError> {
-    let clock = Clock::new();
+    let clock = LocalClock::new();
     let generations = generations(archive, session)?;
     Ok(generations
         .iter()
         .map(|generation| {
             Line::plain(&format!("  generation {}", generation.number))
                 .with(&format!("  {}", bytes(generation.bytes)), Label::Dim)
-                .with(&format!("  {}", clock.short(to_time(generation.modified))), Label::Time)
+                .with(&format!("  {}", clock.short_time(to_time(generation.modified))), Label::Time)
                 .with(&format!("  {}", &generation.hash.to_string()[..16]), Label::Dim)
         })
         .collect())

@@ -5,26 +5,29 @@ use ramus_archive::restore::RestoreRequest;
 
 use super::{archived_roots, open_archive};
 use crate::args::Global;
+use crate::confirm::{WriteArgs, confirm_and_apply};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, perform};
+use crate::table::bytes;
 use crate::ui::Ui;
 
-/// Put an archived session back, with its sub-agents, tool outputs and file backups
+/// Restore an archived session with its sub-agents, tool outputs and file backups
 ///
-/// Files that are there stay as they are, unless `--replace` is given; what is replaced is kept. The
-/// restored files are dated now, because Claude Code deletes old ones when it starts. `ramus undo` takes
-/// all of it back.
+/// Existing files are not changed unless you use `--replace`, which keeps a backup of them. Restored
+/// files get the current date, because Claude Code deletes old files when it starts. Run `ramus undo` to
+/// undo the restore.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  ramus archive restore 3f9a\n  ramus archive restore 3f9a --generation 1 --replace\n  ramus undo"
-)]
+#[command(after_help = "\
+Examples:
+  ramus archive restore 7ea9
+  ramus archive restore 7ea9 --generation 1 --replace")]
 pub(super) struct RestoreArgs {
+    /// The session: the first characters of its id
     session: String,
-    /// An earlier content of the session's own file [default: the newest]
+    /// Restore this generation of the session's file [default: the newest]
     #[arg(long, value_name = "N")]
     generation: Option<u32>,
-    /// Replace files that have another content now
+    /// Replace files whose content differs
     #[arg(long)]
     replace: bool,
     #[command(flatten)]
@@ -36,20 +39,22 @@ pub(super) fn restore(
     global: &Global,
     args: &RestoreArgs,
 ) -> Result<(), CommandError> {
-    let archive = open_archive()?;
+    let archive = open_archive(global)?;
     let session = archive.find_session(&archived_roots(global), &args.session)?;
     let request = RestoreRequest { generation: args.generation, replace: args.replace };
     let workspace = env::workspace_to_fill(ui, global);
-    match workspace.plan_archive_restore(&archive, &session, request)? {
+    match workspace.plan_archive_restore(&archive, &session, request, &bytes)? {
         ArchiveRestore::Planned(change) => {
-            perform(ui, "ramus.archive.restore/1", &args.write, &change)
+            confirm_and_apply(ui, "ramus.archive.restore/1", &args.write, &change)
         }
         ArchiveRestore::AllThere => {
-            Err(CommandError::nothing("the session is there as it was archived"))
+            Err(CommandError::nothing_found("the session exists and equals the archived one"))
         }
-        ArchiveRestore::OtherContent => Err(CommandError::user(
-            "the session is there with another content",
-        )
-        .hinted("`--replace` puts the archived content in its place and keeps what is there")),
+        ArchiveRestore::OtherContent => {
+            Err(CommandError::user_error("the session exists and differs from the archived one")
+                .with_hint(
+                    "use --replace to restore the archived version; the current one is backed up",
+                ))
+        }
     }
 }

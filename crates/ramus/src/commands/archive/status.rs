@@ -1,40 +1,50 @@
-//! `archive status`: how much is archived, and what is not.
+//! `archive status`: location, size, and what is not archived.
+
+use std::path::Path;
 
 use ramus_app::{Scope, Workspace};
-use ramus_archive::Archive;
 use ramus_archive::storage::Totals;
+use ramus_archive::{Archive, LazyArchive};
 use ramus_render::json::{Answer, ArchiveStatus};
-use ramus_render::text::count;
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
 
-use super::{archive_name, install};
+use super::{install, timer};
 use crate::args::Global;
-use crate::env::{self, Clock};
+use crate::env::{self, LocalClock};
 use crate::error::CommandError;
 use crate::table::{bytes, number};
 use crate::ui::Ui;
 
-/// Show where the archive is, how much it holds, and what is not archived yet
+/// Show the location and size of the archive, and how many files are not archived yet
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  ramus archive status\n  ramus archive status --json")]
+#[command(after_help = "\
+Examples:
+  ramus archive status
+  ramus archive status --json")]
 pub(super) struct StatusArgs {}
 
 pub(super) fn status(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
-    let path = env::archive_path();
-    let archive = Archive::open_existing(&path)?;
-    let totals = archive.as_ref().map(Archive::totals).transpose()?.unwrap_or_default();
-    let workspace = env::workspace(ui, global).ok();
+    let place = LazyArchive::new(env::archive_location(global));
+    let archive = place.open_existing()?;
+    let totals = archive.map(Archive::totals).transpose()?.unwrap_or_default();
+    let shared = archive.map(Archive::shared_projects).transpose()?.unwrap_or_default();
+    let workspace = env::command_workspace(ui, global).ok();
     let pending = match &workspace {
         Some(workspace) => pending_files(workspace)?,
         None => 0,
     };
-    let hook = install::has_hook(global);
+    let runs = RunBy { hook: install::has_hook(global), timer: timer::has_timer(global) };
     if ui.json {
-        let answer = answer(totals, archive.is_some(), pending, hook);
-        return ui.json(&Answer::new("ramus.archive.status/1", answer));
+        let answer = answer(place.name(), totals, archive.is_some(), pending, runs);
+        return ui.print_json(&Answer::new("ramus.archive.status/1", answer));
     }
-    for line in lines(totals, archive.is_some(), pending, hook) {
-        ui.line(&line)?;
+    for line in lines(&place.name(), totals, archive.is_some(), pending, runs) {
+        ui.print_line(&line)?;
+    }
+    if !shared.is_empty() {
+        let text = format!("Shared with the team: {}", shared.join(", "));
+        ui.print_line(&Line::new(&text, Label::Note))?;
     }
     Ok(())
 }
@@ -46,48 +56,71 @@ fn pending_files(workspace: &Workspace) -> Result<u64, CommandError> {
     Ok(files.filter(|file| !archived.has(&file.path, file.identity)).count() as u64)
 }
 
-fn lines(totals: Totals, exists: bool, pending: u64, hook: bool) -> Vec<Line> {
+/// What archives by itself.
+#[derive(Clone, Copy)]
+struct RunBy {
+    hook: bool,
+    timer: bool,
+}
+
+fn lines(name: &str, totals: Totals, exists: bool, pending: u64, runs: RunBy) -> Vec<Line> {
     let mut lines = Vec::new();
     if exists {
-        let last = totals.last_added.map(|time| Clock::new().short(time)).unwrap_or_default();
-        lines.push(Line::new(&count(totals.sessions as usize, "session"), Label::Strong).with(
-            &format!(
-                " in {}: {}, {} compressed. Last added {last}.",
-                count(totals.files as usize, "file"),
-                bytes(totals.bytes),
-                bytes(totals.packed_bytes)
+        let last =
+            totals.last_added.map(|time| LocalClock::new().short_time(time)).unwrap_or_default();
+        lines.push(
+            Line::new(&count_noun(totals.sessions as usize, "session"), Label::Strong).with(
+                &format!(
+                    " in {}: {}, {} compressed. Last added {last}.",
+                    count_noun(totals.files as usize, "file"),
+                    bytes(totals.bytes),
+                    bytes(totals.packed_bytes)
+                ),
+                Label::Plain,
             ),
-            Label::Plain,
-        ));
+        );
     } else {
         lines.push(Line::plain("Nothing is archived yet."));
     }
-    lines.push(Line::new(&format!("  {}", archive_name()), Label::Dim));
+    lines.push(Line::new(&format!("  {name}"), Label::Dim));
     lines.push(match pending {
+        0 if totals.files == 0 => Line::plain("There are no files to archive."),
         0 => Line::new("Every file on disk is archived.", Label::Active),
-        1 => Line::new("1 file is not archived as it is now: `ramus archive add`", Label::Warning),
+        1 => Line::new(
+            "1 file is new or changed. Run `ramus archive add` to archive it.",
+            Label::Warning,
+        ),
         many => {
             let text = format!(
-                "{} files are not archived as they are now: `ramus archive add`",
+                "{} files are new or changed. Run `ramus archive add` to archive them.",
                 number(many)
             );
             Line::new(&text, Label::Warning)
         }
     });
-    lines.push(match hook {
-        true => Line::plain("A hook archives whenever a session ends."),
-        false => Line::new(
-            "Nothing archives by itself: `ramus archive install` adds a hook.",
-            Label::Dim,
-        ),
-    });
+    if runs.hook {
+        lines.push(Line::plain("A hook archives whenever a session ends."));
+    }
+    if runs.timer {
+        lines.push(Line::plain("A timer archives every hour."));
+    }
+    if !runs.hook && !runs.timer {
+        let text = "Sessions are not archived automatically. Run `ramus archive install` to add a hook or a timer.";
+        lines.push(Line::new(text, Label::Dim));
+    }
     lines
 }
 
-fn answer(totals: Totals, exists: bool, pending_files: u64, hook: bool) -> ArchiveStatus {
-    let file_bytes = env::archive_path().metadata().map_or(0, |meta| meta.len());
+fn answer(
+    archive: String,
+    totals: Totals,
+    exists: bool,
+    pending_files: u64,
+    runs: RunBy,
+) -> ArchiveStatus {
+    let file_bytes = Path::new(&archive).metadata().map_or(0, |meta| meta.len());
     ArchiveStatus {
-        archive: archive_name(),
+        archive,
         exists,
         sessions: totals.sessions,
         files: totals.files,
@@ -98,6 +131,7 @@ fn answer(totals: Totals, exists: bool, pending_files: u64, hook: bool) -> Archi
         file_bytes,
         last_added: totals.last_added.map(|time| time.to_string()),
         pending_files,
-        hook,
+        hook: runs.hook,
+        timer: runs.timer,
     }
 }

@@ -1,24 +1,27 @@
-//! `archive verify`: everything read back.
+//! `archive verify`: verifies all archived data.
 
 use ramus_render::json::{Answer, ArchiveDamage, ArchiveVerify};
-use ramus_render::text::count;
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
 
-use super::{archive_name, open_archive};
+use super::open_archive;
+use crate::args::Global;
 use crate::error::CommandError;
 use crate::table::bytes;
 use crate::ui::Ui;
 
-/// Read everything that is archived and compare it with its hashes
+/// Verify all archived data against its hashes
 ///
-/// Exits with 2 and names each file whose bytes are not what was archived.
+/// If bytes differ, lists each damaged file and exits with code 2.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  ramus archive verify")]
+#[command(after_help = "\
+Examples:
+  ramus archive verify")]
 pub(super) struct VerifyArgs {}
 
-pub(super) fn verify(ui: &mut Ui) -> Result<(), CommandError> {
-    let archive = open_archive()?;
-    let bar = ui.progress(archive.totals()?.bytes);
+pub(super) fn verify(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
+    let archive = open_archive(global)?;
+    let bar = ui.progress_bar(archive.totals()?.bytes);
     let report = archive.verify(&|read| bar.inc(read));
     bar.finish_and_clear();
     let report = report?;
@@ -30,10 +33,10 @@ pub(super) fn verify(ui: &mut Ui) -> Result<(), CommandError> {
             generation: damaged.number,
             problem: damaged.problem,
         });
-        ui.json(&Answer::new(
+        ui.print_json(&Answer::new(
             "ramus.archive.verify/1",
             ArchiveVerify {
-                archive: archive_name(),
+                archive: archive.name().to_owned(),
                 files: report.files,
                 generations: report.generations,
                 bytes: report.bytes,
@@ -43,24 +46,26 @@ pub(super) fn verify(ui: &mut Ui) -> Result<(), CommandError> {
     } else {
         for damaged in &report.damaged {
             let text = format!("{} generation {}: ", damaged.path.display(), damaged.number);
-            ui.line(&Line::new(&text, Label::Error).with(&damaged.problem, Label::Plain))?;
+            ui.print_line(&Line::new(&text, Label::Error).with(&damaged.problem, Label::Plain))?;
         }
         let text = format!(
             "{} with {} and {} read.",
-            count(report.files as usize, "file"),
-            count(report.generations as usize, "generation"),
+            count_noun(report.files as usize, "file"),
+            count_noun(report.generations as usize, "generation"),
             bytes(report.bytes)
         );
-        ui.line(&Line::plain(&text))?;
+        ui.print_line(&Line::plain(&text))?;
     }
     match damaged {
         0 => {
             if !ui.json {
-                ui.line(&Line::new("Every byte is as it was archived.", Label::Active))?;
+                ui.print_line(&Line::new("All bytes are intact.", Label::Active))?;
             }
             Ok(())
         }
-        _ => Err(CommandError::user(format!("{} damaged", count(damaged, "generation")))
-            .hinted("other generations and files are not affected")),
+        _ => {
+            Err(CommandError::user_error(format!("{} damaged", count_noun(damaged, "generation")))
+                .with_hint("other generations and files are not affected"))
+        }
     }
 }

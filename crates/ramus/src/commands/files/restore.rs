@@ -1,13 +1,13 @@
-//! The files of a moment, put back where they were.
+//! Restores files on disk as they were at a message.
 
 use ramus_app::{ChangeError, ChangeRequest, Workspace};
 use ramus_render::Line;
 use ramus_render::files::left_line;
 
-use super::{FilesArgs, Point, one};
+use super::{FilesArgs, Point, find_named_file};
+use crate::confirm::{WriteArgs, confirm_and_apply};
 use crate::env;
 use crate::error::CommandError;
-use crate::perform::{WriteArgs, perform};
 use crate::ui::Ui;
 
 pub(super) fn put_back(
@@ -16,19 +16,19 @@ pub(super) fn put_back(
     args: &FilesArgs,
     point: &mut Point,
 ) -> Result<(), CommandError> {
-    let only = args.path.as_ref().map(|path| one(point, path)).transpose()?;
+    let only = args.path.as_ref().map(|path| find_named_file(point, path)).transpose()?;
     let only = only.as_ref().map(|file| &*file.path);
     let request = ChangeRequest::RestoreFiles { files: point, only, outside: args.outside };
-    let change = match workspace.plan(request, env::now()) {
+    let change = match workspace.plan_change(request, env::current_time()) {
         Err(ChangeError::FilesAsTheyWere(files)) => {
             for (file, why) in &files.left {
-                ui.say(&left_line(file, *why, &files.cwd));
+                ui.print_message(&left_line(file, *why, &files.cwd));
             }
-            ui.say(&Line::plain("Nothing to put back: the files are as they were then."));
+            ui.print_message(&Line::plain("Nothing to restore: all files are unchanged."));
             return Ok(());
         }
         planned => planned?,
     };
     let write = WriteArgs { dry_run: args.dry_run, yes: args.yes, force: false };
-    perform(ui, "ramus.files.restore/1", &write, &change)
+    confirm_and_apply(ui, "ramus.files.restore/1", &write, &change)
 }

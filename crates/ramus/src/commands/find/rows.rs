@@ -1,37 +1,41 @@
 //! Hits for a person: sessions as headings, a row for each message.
 
 use std::ops::Range;
+use std::path::Path;
 
 use ramus_app::SearchBatch;
-use ramus_core::branches::Status;
+use ramus_core::branches::BranchStatus;
 use ramus_core::edit::MessageSummary;
-use ramus_core::query::{Query, SearchHit};
+use ramus_core::query::{HitCopy, HitRank, SearchHit};
 use ramus_core::time::Time;
-use ramus_render::layout::{pad, truncate};
+use ramus_render::layout::{pad_line, truncate_line};
 use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
-use ramus_store::place::is_encoded;
+use ramus_store::project_name::is_encoded_path;
 
-use crate::env::Clock;
+use crate::env::LocalClock;
 use crate::error::CommandError;
 use crate::project::{project_end, project_name};
 use crate::ui::Ui;
 
 /// Writes batches of hits one below the other.
-pub(super) struct RowWriter<'a> {
-    query: &'a Query,
-    clock: Clock,
+pub(super) struct FindWriter {
+    clock: LocalClock,
+    /// Whether rows say why they have their place.
+    with_reasons: bool,
     /// Whether rows were written before.
     has_begun: bool,
+    /// The session and project of the last heading.
+    last_heading: Option<(String, Option<String>)>,
 }
 
-impl<'a> RowWriter<'a> {
-    pub(super) fn new(query: &'a Query) -> Self {
-        Self { query, clock: Clock::new(), has_begun: false }
+impl FindWriter {
+    pub(super) fn new(with_reasons: bool) -> Self {
+        Self { clock: LocalClock::new(), with_reasons, has_begun: false, last_heading: None }
     }
 
     /// Writes sessions in the order of their first hits, each with all of its hits.
-    pub(super) fn write(
+    pub(super) fn write_batch(
         &mut self,
         ui: &mut Ui,
         batch: &mut SearchBatch<'_>,
@@ -39,56 +43,81 @@ impl<'a> RowWriter<'a> {
         let mut shown = 0_usize;
         for group in batch.by_session() {
             let mut is_first = true;
+            let mut more = 0;
             for index in group {
-                let Some(hit) = batch.hit(index) else { continue };
+                let Some(hit) = batch.read_hit(index) else { continue };
                 if std::mem::take(&mut is_first) {
                     self.write_heading(ui, &hit)?;
                 }
-                for line in self.rows(&hit, ui.width) {
-                    ui.line(&line)?;
+                // What is around a hit must not look as if it were around the next.
+                else if hit.context.is_some() {
+                    ui.print_line(&Line::default())?;
                 }
+                for line in self.hit_rows(batch, &hit, ui.width) {
+                    ui.print_line(&line)?;
+                }
+                more = hit.rank.as_ref().map_or(0, |rank| rank.more);
                 // The first of them at once, the others when there are enough.
                 shown += 1;
                 if shown.is_power_of_two() {
-                    ui.out().flush()?;
+                    ui.output_writer().flush()?;
                 }
+            }
+            if more > 0 {
+                let more = format!("  … {more} more in this session");
+                ui.print_line(&Line::new(&more, Label::Dim))?;
             }
         }
         Ok(())
     }
 
     fn write_heading(&mut self, ui: &mut Ui, hit: &SearchHit) -> Result<(), CommandError> {
+        let heading = match hit.is_prompt_only {
+            true => (String::new(), None),
+            false => (hit.session.clone(), hit.project.clone()),
+        };
+        // The hits of a session can come in several batches.
+        if self.last_heading.replace(heading.clone()) == Some(heading) {
+            return Ok(());
+        }
         if hit.is_prompt_only {
-            return Ok(ui.line(&Line::new("Sessions that are gone", Label::Heading))?);
+            return Ok(ui.print_line(&Line::new("Deleted sessions", Label::Heading))?);
         }
         match std::mem::replace(&mut self.has_begun, true) {
-            true => ui.line(&Line::default())?,
-            false => ui.page(),
+            true => ui.print_line(&Line::default())?,
+            false => ui.start_pager(),
         }
-        Ok(ui.line(&heading(hit, ui.width, &self.clock))?)
+        Ok(ui.print_line(&session_heading(hit, ui.width, &self.clock))?)
     }
 
-    fn rows(&self, hit: &SearchHit, width: usize) -> Vec<Line> {
+    fn hit_rows(&self, batch: &SearchBatch<'_>, hit: &SearchHit, width: usize) -> Vec<Line> {
         let (text, range) = (&hit.passage.text, &hit.passage.range);
         if hit.is_prompt_only {
             let snippet = Snippet::new(text, range, width);
-            return vec![self.prompt_row(hit, &snippet, width)];
+            return vec![self.prompt_row(batch, hit, &snippet, width)];
         }
-        let statuses: Vec<Option<Status>> =
+        let statuses: Vec<Option<BranchStatus>> =
             hit.copies.iter().map(|copy| copy.branch.map(|branch| branch.status)).collect();
-        let row = Row {
+        let row = FindRow {
             time: hit.time,
-            kind: hit.kind.word(),
+            kind: hit.kind.as_str(),
             status: hit.branch.map(|branch| branch.status),
             conversation: hit.branch.map(|branch| branch.n),
             is_agent: hit.is_sidechain,
             address: &hit.short_address,
             copies: statuses.get(1..).unwrap_or_default(),
         };
-        let snippet = Snippet::new(text, range, row.room(width, &self.clock));
-        let mut lines = row.lines(width, &self.clock, &snippet, |text| self.query.marks(text));
+        let snippet = Snippet::new(text, range, row.snippet_width(width, &self.clock));
+        let mut lines =
+            row.row_lines(width, &self.clock, &snippet, |text| batch.match_ranges(text));
+        if let Some(also) = also_in(hit, |id| batch.shorten_id(id)).filter(|_| hit.rank.is_some()) {
+            lines.push(truncate_line(&Line::new(&also, Label::Dim), width));
+        }
+        if let Some(rank) = hit.rank.as_ref().filter(|_| self.with_reasons) {
+            lines.push(truncate_line(&reason_row(hit, rank), width));
+        }
         if let Some(context) = &hit.context {
-            let near = |sign, message| near_row(sign, message, width);
+            let near = |sign, message| neighbour_row(sign, message, width);
             let before: Vec<Line> = context.before.iter().map(|one| near("↑", one)).collect();
             lines.splice(0..0, before);
             lines.extend(context.after.iter().map(|one| near("↓", one)));
@@ -96,43 +125,91 @@ impl<'a> RowWriter<'a> {
         lines
     }
 
-    /// Returns the row of a prompt whose session was deleted: there is nothing to show beside it.
-    fn prompt_row(&self, hit: &SearchHit, snippet: &Snippet, width: usize) -> Line {
-        let time = hit.time.map(|time| self.clock.short(time)).unwrap_or_default();
+    /// Returns the row of a prompt of a deleted session, which has no context.
+    fn prompt_row(
+        &self,
+        batch: &SearchBatch<'_>,
+        hit: &SearchHit,
+        snippet: &Snippet,
+        width: usize,
+    ) -> Line {
+        let time = hit.time.map(|time| self.clock.short_time(time)).unwrap_or_default();
         let mut line = Line::plain("  ").with(&format!("{time:<12} "), Label::Time);
         line.push("prompt only  ", Label::Dim);
-        line.append(&snippet.line(Label::Plain, |text| self.query.marks(text)));
-        truncate(&line, width)
+        line.append(&snippet.to_line(Label::Plain, |text| batch.match_ranges(text)));
+        truncate_line(&line, width)
     }
 }
 
+/// How many other files that have a message are named.
+const NAMED_COPIES: usize = 3;
+
+/// Returns which other files have a message; `None`: no other.
+fn also_in(hit: &SearchHit, shorten_id: impl Fn(&str) -> String) -> Option<String> {
+    let mut names: Vec<String> = Vec::new();
+    // A result that was stored in a file of its own is no other session.
+    let is_other = |copy: &&HitCopy| copy.file != hit.file && copy.file.ends_with(".jsonl");
+    for copy in hit.copies.iter().filter(is_other) {
+        let stem = Path::new(&copy.file).file_stem().unwrap_or_default().to_string_lossy();
+        let name = match stem.strip_prefix("agent-") {
+            Some(agent) => format!("agent-{}", shorten_id(agent)),
+            None => shorten_id(&stem),
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let more = names.len().saturating_sub(NAMED_COPIES);
+    names.truncate(NAMED_COPIES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| format!("      also in {}{more}", names.join(", ")))
+}
+
+/// Returns the row that says why a hit has its place.
+fn reason_row(hit: &SearchHit, rank: &HitRank) -> Line {
+    let words = rank
+        .terms
+        .iter()
+        .map(|term| format!("{} {} {:.1}", term.word, term.form.as_str(), term.weight));
+    let words = words.collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "      why: {} in {}, {:.1}; session {:.1} with {:.0} % for its time; {words}",
+        rank.level.as_str(),
+        hit.kind.as_str(),
+        rank.score,
+        rank.session_score,
+        rank.recency * 100.0
+    );
+    Line::new(&text, Label::Dim)
+}
+
 /// One message.
-struct Row<'a> {
+struct FindRow<'a> {
     time: Option<Time>,
     kind: &'a str,
-    status: Option<Status>,
+    status: Option<BranchStatus>,
     conversation: Option<u32>,
     is_agent: bool,
     address: &'a str,
     /// The status of each copy.
-    copies: &'a [Option<Status>],
+    copies: &'a [Option<BranchStatus>],
 }
 
 /// Below this width a row takes two lines.
-const WIDE: usize = 96;
-const TIME: usize = 12;
-const KIND: usize = 12;
-const ADDRESS: usize = 18;
+const SINGLE_LINE_WIDTH: usize = 96;
+const TIME_WIDTH: usize = 12;
+const KIND_WIDTH: usize = 12;
+const ADDRESS_WIDTH: usize = 18;
 
 /// Returns the line above the hits of a session.
-fn heading(hit: &SearchHit, width: usize, clock: &Clock) -> Line {
-    let time = hit.sort_time.map(|time| clock.short(time)).unwrap_or_default();
+fn session_heading(hit: &SearchHit, width: usize, clock: &LocalClock) -> Line {
+    let time = hit.sort_time.map(|time| clock.short_time(time)).unwrap_or_default();
     let end = Line::new(" · ", Label::Dim)
         .with(&hit.short_session, Label::Id)
         .with(if time.is_empty() { "" } else { " · " }, Label::Dim)
         .with(&time, Label::Time);
     let encoded = hit.project.as_deref().unwrap_or_default();
-    let cwd = hit.cwd.as_deref().filter(|cwd| is_encoded(encoded, cwd));
+    let cwd = hit.cwd.as_deref().filter(|cwd| is_encoded_path(encoded, cwd));
     let project = project_name(cwd, encoded);
     let mut line = Line::default();
     if !project.is_empty() {
@@ -140,78 +217,98 @@ fn heading(hit: &SearchHit, width: usize, clock: &Clock) -> Line {
         line = line.with(&project, Label::Dim).with(" · ", Label::Dim);
     }
     line.push(hit.title.as_deref().unwrap_or("(no title)"), Label::Heading);
-    let mut line = truncate(&line, width.saturating_sub(end.width()).max(16));
+    let mut line = truncate_line(&line, width.saturating_sub(end.width()).max(8));
     line.append(&end);
     line
 }
 
-impl Row<'_> {
+impl FindRow<'_> {
     /// Returns how many characters of a snippet fit.
-    fn room(&self, width: usize, clock: &Clock) -> usize {
-        let used =
-            if width < WIDE { 4 } else { self.head(clock).width() + self.tail().width() + 2 };
+    fn snippet_width(&self, width: usize, clock: &LocalClock) -> usize {
+        let used = if width < SINGLE_LINE_WIDTH {
+            4
+        } else {
+            self.row_head(clock).width() + self.padded_tail().width() + 2
+        };
         width.saturating_sub(used).max(12)
     }
 
-    fn lines(
+    fn row_lines(
         &self,
         width: usize,
-        clock: &Clock,
+        clock: &LocalClock,
         snippet: &Snippet,
         marks: impl Fn(&str) -> Vec<Range<usize>>,
     ) -> Vec<Line> {
-        let around =
-            if self.status == Some(Status::Abandoned) { Label::Abandoned } else { Label::Plain };
-        let room = self.room(width, clock);
-        let text = truncate(&snippet.line(around, marks), room);
-        let mut head = self.head(clock);
-        if width < WIDE {
-            head.append(&self.tail());
+        let around = if self.status == Some(BranchStatus::Abandoned) {
+            Label::Abandoned
+        } else {
+            Label::Plain
+        };
+        let room = self.snippet_width(width, clock);
+        let text = truncate_line(&snippet.to_line(around, marks), room);
+        let mut head = self.row_head(clock);
+        if width < SINGLE_LINE_WIDTH {
             let mut below = Line::plain("    ");
             below.append(&text);
-            return vec![head, below];
+            let tail = self.row_tail();
+            // The address must stay whole.
+            if head.width() + tail.width() <= width {
+                head.append(&tail);
+                return vec![head, below];
+            }
+            let mut address = Line::plain("    ");
+            address.append(&tail);
+            return vec![truncate_line(&head, width), below, address];
         }
-        head.append(&pad(text, room + 2));
-        head.append(&self.tail());
+        head.append(&pad_line(text, room + 2));
+        head.append(&self.padded_tail());
         vec![head]
     }
 
-    fn head(&self, clock: &Clock) -> Line {
-        let (mark, label) = mark(self.status);
-        let time = self.time.map(|time| clock.short(time)).unwrap_or_default();
+    fn row_head(&self, clock: &LocalClock) -> Line {
+        let (mark, label) = status_mark(self.status);
+        let time = self.time.map(|time| clock.short_time(time)).unwrap_or_default();
         let branch = self.conversation.map(|n| format!("@{n}")).unwrap_or_default();
         let mut line = Line::plain("  ");
-        line.append(&pad(Line::new(&time, Label::Time), TIME));
+        line.append(&pad_line(Line::new(&time, Label::Time), TIME_WIDTH));
         line.push(" ", Label::Plain);
         line.push(mark, label);
-        line.append(&pad(Line::new(&branch, Label::Branch), 3));
+        line.append(&pad_line(Line::new(&branch, Label::Branch), 3));
         line.push(if self.is_agent { "▸" } else { " " }, Label::ToolName);
-        line.append(&pad(truncate(&Line::new(self.kind, kind_label(self.kind)), KIND), KIND + 1));
+        line.append(&pad_line(
+            truncate_line(&Line::new(self.kind, kind_label(self.kind)), KIND_WIDTH),
+            KIND_WIDTH + 1,
+        ));
         line
     }
 
-    fn tail(&self) -> Line {
+    fn row_tail(&self) -> Line {
         let mut line = Line::new(self.address, Label::Dim);
         if !self.copies.is_empty() {
             line.push(&format!(" ×{}", self.copies.len() + 1), Label::Dim);
         }
-        // What became of the copies is told only where it is something else.
-        let mut others: Vec<Option<Status>> = Vec::new();
+        // The status of copies is shown only if it differs.
+        let mut others: Vec<Option<BranchStatus>> = Vec::new();
         for status in self.copies.iter().filter(|status| **status != self.status) {
             if !others.contains(status) {
                 others.push(*status);
-                let (mark, label) = mark(*status);
+                let (mark, label) = status_mark(*status);
                 line.push(mark, label);
             }
         }
-        pad(line, ADDRESS)
+        line
+    }
+
+    fn padded_tail(&self) -> Line {
+        pad_line(self.row_tail(), ADDRESS_WIDTH)
     }
 }
 
-fn mark(status: Option<Status>) -> (&'static str, Label) {
+fn status_mark(status: Option<BranchStatus>) -> (&'static str, Label) {
     match status {
-        Some(Status::Active) => ("●", Label::Active),
-        Some(Status::Abandoned) => ("○", Label::Abandoned),
+        Some(BranchStatus::Active) => ("●", Label::Active),
+        Some(BranchStatus::Abandoned) => ("○", Label::Abandoned),
         None => ("·", Label::Dim),
     }
 }
@@ -229,10 +326,10 @@ fn kind_label(kind: &str) -> Label {
 }
 
 /// Returns the row of a message before or after a hit.
-fn near_row(sign: &str, message: &MessageSummary, width: usize) -> Line {
-    let head = format!("      {sign} {:<10}", message.role.word());
+fn neighbour_row(sign: &str, message: &MessageSummary, width: usize) -> Line {
+    let head = format!("      {sign} {:<10}", message.role.as_str());
     let room = width.saturating_sub(head.chars().count() + 11).max(12);
     let mut line = Line::new(&head, Label::Dim);
-    line.append(&pad(truncate(&Line::new(&message.text, Label::Dim), room), room + 2));
+    line.append(&pad_line(truncate_line(&Line::new(&message.text, Label::Dim), room), room + 2));
     line.with(&message.short_uuid, Label::Dim)
 }

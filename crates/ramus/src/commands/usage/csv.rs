@@ -1,9 +1,9 @@
 //! One table of comma-separated values.
 
 use ramus_render::json::{Amounts, Usage};
-use ramus_render::sanitize::sanitize;
+use ramus_render::sanitize::sanitize_text;
 
-use super::By;
+use super::UsageBy;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -22,42 +22,42 @@ const AMOUNTS: [&str; 12] = [
     "web_fetches",
 ];
 
-/// Writes the table that was asked for.
-pub(super) fn write(ui: &mut Ui, report: &Usage, by: By) -> Result<(), CommandError> {
-    let (head, rows) = rows(report, by);
-    let mut writer = csv::Writer::from_writer(ui.out());
-    writer.write_record(head.iter().copied().chain(AMOUNTS)).map_err(failed)?;
+/// Writes the requested table.
+pub(super) fn write_csv(ui: &mut Ui, report: &Usage, by: UsageBy) -> Result<(), CommandError> {
+    let (head, rows) = csv_rows(report, by);
+    let mut writer = csv::Writer::from_writer(ui.output_writer());
+    writer.write_record(head.iter().copied().chain(AMOUNTS)).map_err(csv_error)?;
     for (names, amounts) in rows {
-        let names = names.iter().map(|name| sanitize(name).into_owned());
-        writer.write_record(names.chain(numbers(amounts))).map_err(failed)?;
+        let names = names.iter().map(|name| sanitize_text(name).into_owned());
+        writer.write_record(names.chain(amount_cells(amounts))).map_err(csv_error)?;
     }
     Ok(writer.flush()?)
 }
 
-type Rows<'a> = Vec<(Vec<String>, &'a Amounts)>;
+type CsvRows<'a> = Vec<(Vec<String>, &'a Amounts)>;
 
-fn rows(report: &Usage, by: By) -> (&'static [&'static str], Rows<'_>) {
+fn csv_rows(report: &Usage, by: UsageBy) -> (&'static [&'static str], CsvRows<'_>) {
     let some = |text: &Option<String>| text.clone().unwrap_or_default();
     let undated = || report.undated.iter().map(|amounts| (vec![String::new()], amounts));
-    let said = |text: &Option<String>| text.as_deref().map(harmless).unwrap_or_default();
+    let said = |text: &Option<String>| text.as_deref().map(escape_formula).unwrap_or_default();
     match by {
-        By::Day => {
+        UsageBy::Day => {
             let days = report.by_day.iter().map(|r| (vec![some(&r.day)], &r.amounts));
             (&["day"], days.chain(undated()).collect())
         }
-        By::Week => {
+        UsageBy::Week => {
             let weeks = report.by_week.iter().map(|r| (vec![some(&r.week)], &r.amounts));
             (&["week"], weeks.chain(undated()).collect())
         }
-        By::Month => {
+        UsageBy::Month => {
             let months = report.by_month.iter().map(|r| (vec![some(&r.month)], &r.amounts));
             (&["month"], months.chain(undated()).collect())
         }
-        By::Model => (
+        UsageBy::Model => (
             &["model"],
             report.by_model.iter().map(|r| (vec![r.model.clone()], &r.amounts)).collect(),
         ),
-        By::Project => (
+        UsageBy::Project => (
             &["project", "path"],
             report
                 .by_project
@@ -65,7 +65,7 @@ fn rows(report: &Usage, by: By) -> (&'static [&'static str], Rows<'_>) {
                 .map(|r| (vec![r.project.clone(), some(&r.path)], &r.amounts))
                 .collect(),
         ),
-        By::Session => (
+        UsageBy::Session => (
             &["session", "project", "title", "last_active"],
             report
                 .by_session
@@ -81,7 +81,7 @@ fn rows(report: &Usage, by: By) -> (&'static [&'static str], Rows<'_>) {
                 })
                 .collect(),
         ),
-        By::Conversation => (
+        UsageBy::Conversation => (
             &["session", "n", "leaf", "status", "title"],
             report
                 .by_conversation
@@ -92,14 +92,14 @@ fn rows(report: &Usage, by: By) -> (&'static [&'static str], Rows<'_>) {
                         r.session.clone(),
                         r.n.to_string(),
                         r.leaf.clone(),
-                        r.status.word().to_owned(),
+                        r.status.as_str().to_owned(),
                         said(&r.title),
                     ];
                     (names, &r.amounts)
                 })
                 .collect(),
         ),
-        By::Branch => (
+        UsageBy::Branch => (
             &["session", "node", "status", "prompt"],
             report
                 .branches
@@ -109,7 +109,7 @@ fn rows(report: &Usage, by: By) -> (&'static [&'static str], Rows<'_>) {
                     let names = vec![
                         r.session.clone(),
                         r.node.clone(),
-                        r.status.word().to_owned(),
+                        r.status.as_str().to_owned(),
                         said(&r.prompt),
                     ];
                     (names, &r.amounts)
@@ -119,7 +119,7 @@ fn rows(report: &Usage, by: By) -> (&'static [&'static str], Rows<'_>) {
     }
 }
 
-fn numbers(amounts: &Amounts) -> [String; 12] {
+fn amount_cells(amounts: &Amounts) -> [String; 12] {
     [
         amounts.messages.to_string(),
         amounts.input.to_string(),
@@ -137,7 +137,7 @@ fn numbers(amounts: &Amounts) -> [String; 12] {
 }
 
 /// Keeps a spreadsheet from taking words of a transcript for a formula.
-fn harmless(text: &str) -> String {
+fn escape_formula(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         format!("'{text}")
     } else {
@@ -145,9 +145,9 @@ fn harmless(text: &str) -> String {
     }
 }
 
-fn failed(error: csv::Error) -> CommandError {
+fn csv_error(error: csv::Error) -> CommandError {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error.into(),
-        other => CommandError::user(format!("{other:?}")),
+        other => CommandError::user_error(format!("{other:?}")),
     }
 }

@@ -3,55 +3,57 @@
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
-use ramus_app::Prices;
+use ramus_app::ActivePrices;
 use ramus_app::usage::UsageFilter;
-use ramus_core::branches::Status;
+use ramus_core::branches::BranchStatus;
 use ramus_core::title::conversation_title;
-use ramus_core::usage::{Post, Sum};
-use ramus_render::json::{self, Amounts, ByConversation, OfBranch, Usage, dearest_first, dollars};
-use ramus_store::ledger::Ledger;
+use ramus_core::usage::{LedgerEntry, UsageTotal};
+use ramus_render::json::{
+    self, Amounts, ByConversation, OfBranch, Usage, most_expensive_first, round_dollars,
+};
+use ramus_store::ledger::SurveyLedger;
 
-use super::By;
+use super::UsageBy;
 
 /// Adds everything up.
-pub(super) fn report(
-    ledger: &Ledger<'_>,
+pub(super) fn usage_report(
+    ledger: &SurveyLedger<'_>,
     filter: &UsageFilter,
-    prices: &Prices,
+    prices: &ActivePrices,
     zone: &TimeZone,
-    by: Option<By>,
+    by: Option<UsageBy>,
 ) -> Usage {
     Usage {
         since: filter.since.map(|time| time.to_string()),
         until: filter.until.map(|time| time.to_string()),
-        by_conversation: (by == Some(By::Conversation)).then(|| by_conversation(ledger)),
-        branches: (by == Some(By::Branch)).then(|| branches(ledger)),
-        ..json::usage(
+        by_conversation: (by == Some(UsageBy::Conversation)).then(|| by_conversation(ledger)),
+        branches: (by == Some(UsageBy::Branch)).then(|| branch_rows(ledger)),
+        ..json::usage_report(
             &ledger.books,
-            &ledger.owners(),
+            &ledger.file_owners(),
             json::Prices::new(&prices.list, prices.file.as_deref()),
             zone,
         )
     }
 }
 
-/// Lists whole paths. Each is told by its own file alone, with the agents that it started.
-fn by_conversation(ledger: &Ledger<'_>) -> Vec<ByConversation> {
+/// Lists complete paths. Each is counted from its own file, with the agents that it started.
+fn by_conversation(ledger: &SurveyLedger<'_>) -> Vec<ByConversation> {
     let mut rows = Vec::new();
     let agents = agents_by_branch(ledger);
     for (index, (project, file)) in ledger.files.iter().enumerate() {
         if ledger.accounts[index].agent {
             continue;
         }
-        let account = &ledger.accounts[index].account;
-        let mut sums = account.by_branch();
+        let account = &ledger.accounts[index].usage;
+        let mut sums = account.totals_by_segment();
         for (branch, sum) in sums.iter_mut().enumerate() {
             if let Some(more) = agents.get(&(index as u32, branch as u32)) {
                 sum.add(more);
             }
         }
         for (n, conversation) in file.digest.conversations.iter().enumerate() {
-            let Some(&end) = account.ends.get(n) else { continue };
+            let Some(&end) = account.conversation_ends.get(n) else { continue };
             let own = sums.get(end as usize).map_or(0.0, |sum| sum.cost);
             rows.push(ByConversation {
                 session: file.file.id.clone(),
@@ -62,38 +64,40 @@ fn by_conversation(ledger: &Ledger<'_>) -> Vec<ByConversation> {
                 prompt: conversation.first_prompt.as_deref().map(str::to_owned),
                 title: conversation_title(&file.digest, conversation, &project.summaries)
                     .map(str::to_owned),
-                amounts: Amounts::from(&account.along(end, &sums)),
-                own_cost_usd: dollars(own),
+                amounts: Amounts::from(&account.total_along(end, &sums)),
+                own_cost_usd: round_dollars(own),
             });
         }
     }
-    dearest_first(rows, |row| &row.amounts)
+    most_expensive_first(rows, |row| &row.amounts)
 }
 
-/// Adds up agents with files of their own, by the session and branch that they were started on.
-fn agents_by_branch(ledger: &Ledger<'_>) -> BTreeMap<(u32, u32), Sum> {
-    let mut sums: BTreeMap<(u32, u32), Sum> = BTreeMap::new();
-    for Post { home, sum, .. } in ledger.books.posts() {
+/// Sums up agents that have separate files, by the session and branch that started them.
+fn agents_by_branch(ledger: &SurveyLedger<'_>) -> BTreeMap<(u32, u32), UsageTotal> {
+    let mut sums: BTreeMap<(u32, u32), UsageTotal> = BTreeMap::new();
+    for LedgerEntry { owner: home, total: sum, .. } in ledger.books.entries() {
         if home.file != home.session {
-            sums.entry((home.session, home.branch)).or_default().add(&sum);
+            sums.entry((home.session, home.segment)).or_default().add(&sum);
         }
     }
     sums
 }
 
-fn branches(ledger: &Ledger<'_>) -> Vec<OfBranch> {
-    let sums = ledger.books.by(|home| (home.session, home.branch));
-    let row = |((session, branch), sum): ((u32, u32), Sum)| {
+fn branch_rows(ledger: &SurveyLedger<'_>) -> Vec<OfBranch> {
+    let sums = ledger.books.totals_by(|home| (home.session, home.segment));
+    let row = |((session, branch), sum): ((u32, u32), UsageTotal)| {
         let (_, file) = ledger.files[session as usize];
-        let account = &ledger.accounts[session as usize].account;
-        let branch = account.branches.get(branch as usize);
+        let account = &ledger.accounts[session as usize].usage;
+        let branch = account.segments.get(branch as usize);
+        let node = branch.map(|branch| branch.head.to_string()).unwrap_or_default();
         OfBranch {
             session: file.parent_session().unwrap_or(&file.file.id).to_owned(),
-            node: branch.map(|branch| branch.head.to_string()).unwrap_or_default(),
-            status: branch.map_or(Status::Active, |branch| branch.status),
+            short_node: file.digest.short_uuids().short(&node).to_owned(),
+            node,
+            status: branch.map_or(BranchStatus::Active, |branch| branch.status),
             prompt: branch.and_then(|branch| branch.prompt.as_deref()).map(str::to_owned),
             amounts: Amounts::from(&sum),
         }
     };
-    dearest_first(sums.into_iter().map(row).collect(), |row: &OfBranch| &row.amounts)
+    most_expensive_first(sums.into_iter().map(row).collect(), |row: &OfBranch| &row.amounts)
 }

@@ -12,14 +12,14 @@ use ramus_app::{Scope, Workspace};
 use ramus_core::history::History;
 use ramus_core::session::Session;
 use ramus_core::time::Time;
-use ramus_core::usage::{Account, Block, Books, Sum};
-use ramus_render::chart::bar;
+use ramus_core::usage::{FileUsage, UsageBlock, UsageLedger, UsageTotal};
+use ramus_render::chart::draw_bar;
 use ramus_render::json::{Amounts, Answer, RunningBlock};
-use ramus_render::text::tokens;
+use ramus_render::text::format_tokens;
 use ramus_render::{Label, Line};
-use ramus_store::follow::{Change, Changes, FollowConfig, follow};
+use ramus_store::follow::{FollowConfig, FollowEvent, FollowEvents, follow_files};
 
-use super::page::cost;
+use super::tables::format_cost;
 use crate::args::Global;
 use crate::env;
 use crate::error::CommandError;
@@ -28,18 +28,18 @@ use crate::ui::Ui;
 
 /// How long nothing happens before it is asked whether the person has seen enough.
 const TICK: Duration = Duration::from_millis(100);
-/// After how many such times the time left is told anew.
-const TICKS: usize = 10;
+/// How many ticks pass before the remaining time is printed again.
+const TICKS_PER_REDRAW: usize = 10;
 /// How many columns five hours take.
-const WIDTH: usize = 20;
+const BAR_WIDTH: usize = 20;
 
 /// Begins to follow all files: what is not sent from here on is there to be read.
-pub(super) fn ready(ui: &mut Ui, global: &Global) -> Result<Changes, CommandError> {
-    let changes = follow(env::candidates(global), &FollowConfig::default())?;
+pub(super) fn start_following(ui: &mut Ui, global: &Global) -> Result<FollowEvents, CommandError> {
+    let changes = follow_files(env::claude_dir_candidates(global), &FollowConfig::default())?;
     while let Some(change) = changes.recv() {
         match change {
-            Change::Ready => break,
-            Change::Problem(problem) => ui.warn(&problem),
+            FollowEvent::Ready => break,
+            FollowEvent::Problem(problem) => ui.warn_unreadable(&problem),
             _ => {}
         }
     }
@@ -48,66 +48,69 @@ pub(super) fn ready(ui: &mut Ui, global: &Global) -> Result<Changes, CommandErro
 
 /// Shows the running block until the person has seen enough.
 ///
-/// What is there is read once; from then on only what is appended is.
-pub(super) fn watch(
+/// Existing content is read once; after that, only appended lines.
+pub(super) fn watch_block(
     ui: &mut Ui,
-    changes: &Changes,
+    changes: &FollowEvents,
     workspace: &Workspace,
     scope: &Scope,
     zone: &jiff::tz::TimeZone,
 ) -> Result<(), CommandError> {
-    let mut books = workspace.usage(scope.clone()).ledger(true).books;
+    let mut books = workspace.survey_usage(scope.clone()).open_ledger(true).books;
     let mut files: HashMap<PathBuf, Session> = HashMap::new();
     let mut told = None;
     let mut problem = None;
     let stop = Arc::new(AtomicBool::new(false));
     if ui.terminal {
         let stopped = Arc::clone(&stop);
-        // Without a handler the signal ends us all the same.
+        // If no handler can be set, the signal still ends the program.
         let _ = ctrlc::set_handler(move || stopped.store(true, Ordering::Relaxed));
     }
     loop {
-        let now = env::now();
-        let block = running(&books, now);
+        let now = env::current_time();
+        let block = running_block(&books, now);
         // Scripts hear of every change once, people see the time go by.
         let news = block.as_ref().map(|(block, sum)| (*block, *sum));
         let changed = told.as_ref() != Some(&news);
         if ui.json && changed {
-            ui.json(&Answer::new("ramus.usage.block/1", to_json(news.as_ref(), now)))?;
-            ui.flush()?;
+            ui.print_json(&Answer::new("ramus.usage.block/1", to_json(news.as_ref(), now)))?;
+            ui.flush_output()?;
         } else if !ui.json && (changed || ui.terminal) {
-            let now = now.timestamp().to_zoned(zone.clone());
-            let mut lines = lines(&books, news.as_ref(), &now);
+            let now = now.to_timestamp().to_zoned(zone.clone());
+            let mut lines = block_lines(&books, news.as_ref(), &now);
             lines.extend(problem.clone());
-            ui.redraw(lines)?;
+            ui.redraw_screen(lines)?;
         }
         told = Some(news);
-        match next(changes, &stop) {
-            Ok(Change::Grew { file, lines }) if in_scope(scope, &file.path) => {
-                // A message may be told in pieces, so the session goes on where it was.
-                let session = files.entry(file.path).or_insert_with(Session::with_uses);
+        match next_change(changes, &stop) {
+            Ok(FollowEvent::Grew { file, lines }) if in_scope(scope, &file.path) => {
+                // A message may be written as several records, so the session keeps its state between reads.
+                let session = files.entry(file.path).or_insert_with(Session::with_usage);
                 session.push(&lines.bytes);
-                let history = History::new(session.clone(), workspace.rule());
-                books.add(&Account::new(&history, &workspace.prices().list), file.role.is_agent());
+                let history = History::new(session.clone(), workspace.resume_rule());
+                books.add_file(
+                    &FileUsage::new(&history, &workspace.active_prices().list),
+                    file.role.is_agent(),
+                );
             }
-            Ok(Change::Rewritten { file } | Change::Gone { file }) => {
+            Ok(FollowEvent::Rewritten { file } | FollowEvent::Gone { file }) => {
                 drop(files.remove(&file.path));
             }
             // Words to the side would be drawn over.
-            Ok(Change::Problem(found)) if ui.terminal && !ui.json => {
+            Ok(FollowEvent::Problem(found)) if ui.terminal && !ui.json => {
                 let text = format!("{found}: {}", found.source);
                 problem = Some(Line::new(&text, Label::Error));
             }
-            Ok(Change::Problem(found)) => ui.warn(&found),
+            Ok(FollowEvent::Problem(found)) => ui.warn_unreadable(&found),
             Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(ui.end_redraw()?),
         }
     }
 }
 
-/// Waits for a change, or until the time left is to be told; whoever has seen enough hears no more of them.
-fn next(changes: &Changes, stop: &AtomicBool) -> Result<Change, RecvTimeoutError> {
-    for _ in 0..TICKS {
+/// Waits for a change, or until the remaining time must be printed again.
+fn next_change(changes: &FollowEvents, stop: &AtomicBool) -> Result<FollowEvent, RecvTimeoutError> {
+    for _ in 0..TICKS_PER_REDRAW {
         if stop.load(Ordering::Relaxed) {
             return Err(RecvTimeoutError::Disconnected);
         }
@@ -123,76 +126,83 @@ fn in_scope(scope: &Scope, path: &Path) -> bool {
     match scope {
         Scope::All => true,
         Scope::Project(project) => path.starts_with(&project.dir),
-        Scope::Session(found) => {
-            path == found.file.path || path.starts_with(found.file.path.with_extension(""))
+        Scope::Session(_) | Scope::Sessions(_) => {
+            let sessions = scope.sessions().unwrap_or_default();
+            sessions.iter().any(|found| {
+                path == found.file.path || path.starts_with(found.file.path.with_extension(""))
+            })
         }
     }
 }
 
-fn running(books: &Books, now: Time) -> Option<(Block, Sum)> {
-    let times = books.each().filter_map(|(_, charge)| charge.time);
-    let block = Block::running(times, now)?;
-    let mut sum = Sum::default();
-    for (_, charge) in books.each() {
-        if charge.time.is_some_and(|time| block.has(time)) {
-            sum.add_charge(charge);
+fn running_block(books: &UsageLedger, now: Time) -> Option<(UsageBlock, UsageTotal)> {
+    let times = books.messages().filter_map(|(_, charge)| charge.time);
+    let block = UsageBlock::running_at(times, now)?;
+    let mut sum = UsageTotal::default();
+    for (_, charge) in books.messages() {
+        if charge.time.is_some_and(|time| block.contains(time)) {
+            sum.add_message(charge);
         }
     }
     Some((block, sum))
 }
 
-fn to_json(running: Option<&(Block, Sum)>, now: Time) -> RunningBlock {
+fn to_json(running: Option<&(UsageBlock, UsageTotal)>, now: Time) -> RunningBlock {
     RunningBlock {
         start: running.map(|(block, _)| block.start.to_string()),
         end: running.map(|(block, _)| block.end.to_string()),
         now: now.to_string(),
-        amounts: Amounts::from(running.map_or(&Sum::default(), |(_, sum)| sum)),
-        projected_cost_usd: running.and_then(|(block, sum)| projected(block, sum, now)),
+        amounts: Amounts::from(running.map_or(&UsageTotal::default(), |(_, sum)| sum)),
+        projected_cost_usd: running.and_then(|(block, sum)| projected_cost(block, sum, now)),
     }
 }
 
-/// Tells what the block will cost if it goes on like this; `None` in its first minutes.
-fn projected(block: &Block, sum: &Sum, now: Time) -> Option<f64> {
-    let passed = block.passed(now);
-    (passed > 0.02).then(|| ramus_render::json::dollars(sum.cost / passed))
+/// Projects the cost of the block at the current rate. `None` in its first minutes.
+fn projected_cost(block: &UsageBlock, sum: &UsageTotal, now: Time) -> Option<f64> {
+    let passed = block.elapsed_share(now);
+    (passed > 0.02).then(|| ramus_render::json::round_dollars(sum.cost / passed))
 }
 
-fn lines(books: &Books, running: Option<&(Block, Sum)>, now: &Zoned) -> Vec<Line> {
+fn block_lines(
+    books: &UsageLedger,
+    running: Option<&(UsageBlock, UsageTotal)>,
+    now: &Zoned,
+) -> Vec<Line> {
     let time = |time: Time| {
-        time.timestamp().to_zoned(now.time_zone().clone()).strftime("%H:%M").to_string()
+        time.to_timestamp().to_zoned(now.time_zone().clone()).strftime("%H:%M").to_string()
     };
     let Some((block, sum)) = running else {
-        let last = books.each().filter_map(|(_, charge)| charge.time).max();
+        let last = books.messages().filter_map(|(_, charge)| charge.time).max();
         let last = last.map_or_else(|| "never".to_owned(), |last| last.to_string());
         return vec![
-            Line::new("No block is running.", Label::Heading),
+            Line::new("No five-hour block is active.", Label::Heading),
             Line::new(
-                &format!("The last message was {last}; the next one begins a block of five hours."),
+                &format!("The last message was {last}. The next message starts a new block."),
                 Label::Dim,
             ),
         ];
     };
     let moment = Time::from_millis(now.timestamp().as_millisecond());
-    let left = (block.end.millis() - moment.millis()).max(0) / 60_000;
+    let left = (block.end.as_millis() - moment.as_millis()).max(0) / 60_000;
     let mut heading = Line::new("Block ", Label::Heading);
     heading.push(&format!("{} – {}", time(block.start), time(block.end)), Label::Time);
     heading.push(&format!("  {} h {:02} min left  ", left / 60, left % 60), Label::Plain);
-    let passed = bar(block.passed(moment), 1.0, WIDTH);
+    let passed = draw_bar(block.elapsed_share(moment), 1.0, BAR_WIDTH);
     heading.push(&passed, Label::Bar);
-    heading.push(&"░".repeat(WIDTH.saturating_sub(passed.chars().count())), Label::Dim);
+    heading.push(&"░".repeat(BAR_WIDTH.saturating_sub(passed.chars().count())), Label::Dim);
     let amounts = Amounts::from(sum);
-    let minutes = ((moment.millis() - block.start.millis()) / 60_000).max(1);
-    let mut money = Line::plain("  cost      ").with(&cost(&amounts), Label::Strong);
-    if let Some(projected) = projected(block, sum, moment) {
-        money.push(&format!("  ${projected:.2} at the end if it goes on like this"), Label::Dim);
+    let minutes = ((moment.as_millis() - block.start.as_millis()) / 60_000).max(1);
+    let mut money = Line::plain("  cost      ").with(&format_cost(&amounts), Label::Strong);
+    if let Some(projected) = projected_cost(block, sum, moment) {
+        money.push(&format!("  ${projected:.2} projected"), Label::Dim);
     }
     let pace = sum.tokens.total() / minutes as u64;
     vec![
         heading,
         money,
         Line::plain(&format!("  messages  {}", number(sum.messages))),
-        Line::plain(&format!("  tokens    {}", tokens(sum.tokens.total())))
-            .with(&format!("  {} a minute", tokens(pace)), Label::Dim),
+        Line::plain(&format!("  tokens    {}", format_tokens(sum.tokens.total())))
+            .with(&format!("  {} a minute", format_tokens(pace)), Label::Dim),
         Line::new(&format!("  {}", now.strftime("%H:%M:%S")), Label::Dim),
     ]
 }
@@ -203,37 +213,37 @@ mod tests {
     use ramus_core::price::PriceList;
 
     /// Draws what an answer of a million tokens at five past two makes of the block.
-    fn drawn(now: &str) -> Vec<String> {
+    fn drawn_lines(now: &str) -> Vec<String> {
         let answer = testkit::jsonl("a assistant @300 hi")
             .replace("\"input_tokens\":10", "\"input_tokens\":1000000")
             .replace("2026-01-01T00", "2026-01-01T14");
-        let mut session = Session::with_uses();
+        let mut session = Session::with_usage();
         session.push(answer.as_bytes());
-        let history = History::new(session, ramus_core::resume::Rule::Client);
-        let mut books = Books::default();
-        books.add(&Account::new(&history, &PriceList::default()), false);
+        let history = History::new(session, ramus_core::resume::ResumeRule::Client);
+        let mut books = UsageLedger::default();
+        books.add_file(&FileUsage::new(&history, &PriceList::default()), false);
         let now: jiff::Timestamp = now.parse().unwrap();
-        let running = running(&books, Time::from_millis(now.as_millisecond()));
+        let running = running_block(&books, Time::from_millis(now.as_millisecond()));
         let now = now.to_zoned(jiff::tz::TimeZone::UTC);
-        lines(&books, running.as_ref(), &now).iter().map(Line::text).collect()
+        block_lines(&books, running.as_ref(), &now).iter().map(Line::to_text).collect()
     }
 
     #[test]
     fn a_running_block_tells_what_it_cost_and_will() {
         let expected = [
             "Block 14:00 – 19:00  4 h 00 min left  ████░░░░░░░░░░░░░░░░",
-            "  cost      $6.00  $30.00 at the end if it goes on like this",
+            "  cost      $6.00  $30.00 projected",
             "  messages  1",
             "  tokens    1.0M  17k a minute",
             "  15:00:00",
         ];
-        assert_eq!(drawn("2026-01-01T15:00:00Z"), expected);
+        assert_eq!(drawn_lines("2026-01-01T15:00:00Z"), expected);
     }
 
     #[test]
     fn a_block_ends_after_five_hours() {
-        let told = drawn("2026-01-01T19:00:01Z");
-        assert_eq!(told[0], "No block is running.");
+        let told = drawn_lines("2026-01-01T19:00:01Z");
+        assert_eq!(told[0], "No five-hour block is active.");
         assert!(told[1].starts_with("The last message was 2026-01-01T14:05:00"), "{told:?}");
     }
 }

@@ -1,22 +1,23 @@
 //! Calls a person when a session needs one.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
-use ramus_core::live::Told;
+use ramus_core::live::LiveEventKind;
 
-use super::lanes::{Item, Lanes};
+use super::watched_files::{WatchItem, WatchedFiles};
+use crate::other_process::shell_command;
 use crate::ui::Ui;
 
 /// How to call.
-pub(super) enum Alert {
+pub(super) enum WatchAlert {
     Bell,
     Command { line: String, running: Vec<Child> },
 }
 
 /// How many commands may run at a time; one that never ends must not pile up.
-const MOST: usize = 16;
+const MAX_RUNNING: usize = 16;
 
-impl Alert {
+impl WatchAlert {
     pub(super) fn new(text: &str) -> Self {
         match text {
             "bell" => Self::Bell,
@@ -24,51 +25,39 @@ impl Alert {
         }
     }
 
-    pub(super) fn hear(&mut self, ui: &Ui, item: &Item, lanes: &Lanes) {
-        let Item::News { path, news } = item else { return };
-        let Some(lane) = lanes.lane(path).filter(|lane| !lane.file.role.is_agent()) else { return };
-        let (event, text) = match &news.told {
-            Told::Ended { .. } => ("turn_ended", ""),
-            Told::Waits(question) => ("waiting", question.as_str()),
+    pub(super) fn notify_item(&mut self, ui: &Ui, item: &WatchItem, lanes: &WatchedFiles) {
+        let WatchItem::Live { path, event: news } = item else { return };
+        let Some(lane) = lanes.file_at(path).filter(|lane| !lane.file.role.is_agent()) else {
+            return;
+        };
+        let (event, text) = match &news.kind {
+            LiveEventKind::Ended { .. } => ("turn_ended", ""),
+            LiveEventKind::WaitsForUser(question) => ("waiting", question.as_str()),
             _ => return,
         };
         match self {
-            Self::Bell => ui.bell(),
+            Self::Bell => ui.ring_bell(),
             Self::Command { line, running } => {
                 running.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
-                if running.len() >= MOST {
+                if running.len() >= MAX_RUNNING {
                     return;
                 }
                 // A NUL would make the whole environment unusable.
                 let clean = |text: &str| text.replace('\0', "");
-                let started = shell(line)
+                let started = shell_command(line)
                     .env("RAMUS_EVENT", event)
-                    .env("RAMUS_SESSION", clean(lane.session()))
+                    .env("RAMUS_SESSION", clean(lane.session_id()))
                     .env("RAMUS_TITLE", clean(lane.live.title().unwrap_or_default()))
-                    .env("RAMUS_PROJECT", clean(lane.live.cwd().unwrap_or(lane.project())))
+                    .env("RAMUS_PROJECT", clean(lane.live.cwd().unwrap_or(lane.project_name())))
                     .env("RAMUS_TEXT", clean(text))
                     .stdin(Stdio::null())
                     .stdout(Stdio::null())
                     .spawn();
                 match started {
                     Ok(child) => running.push(child),
-                    Err(error) => ui.complain(&format!("cannot run `{line}`: {error}")),
+                    Err(error) => ui.print_warning(&format!("cannot run `{line}`: {error}")),
                 }
             }
         }
     }
-}
-
-#[cfg(unix)]
-fn shell(line: &str) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", line]);
-    command
-}
-
-#[cfg(not(unix))]
-fn shell(line: &str) -> Command {
-    let mut command = Command::new("cmd");
-    command.args(["/C", line]);
-    command
 }

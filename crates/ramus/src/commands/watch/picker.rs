@@ -1,15 +1,15 @@
-//! Choosing what to watch: a numbered list that words make shorter.
+//! Lets the user choose what to watch from a numbered list with a filter.
 
-use ramus_app::survey::{ProjectSurvey, Surveyed};
+use ramus_app::survey::{ProjectSurvey, SurveyedFile};
 use ramus_app::{Scope, SurveyDetail};
-use ramus_core::branches::Status;
-use ramus_core::name::short_id;
+use ramus_core::branches::BranchStatus;
+use ramus_core::ids::ShortIds;
 use ramus_core::title::{branch_title, session_title};
-use ramus_render::layout::truncate;
+use ramus_render::layout::truncate_line;
 use ramus_render::{Label, Line};
 
 use crate::args::Global;
-use crate::env::{self, Clock};
+use crate::env::{self, LocalClock};
 use crate::error::CommandError;
 use crate::project::project_name;
 use crate::ui::Ui;
@@ -20,43 +20,47 @@ pub(super) fn can_ask(ui: &Ui) -> bool {
 }
 
 /// One thing to choose.
-struct Row {
+struct PickerRow {
     line: Line,
     address: Option<String>,
 }
 
 /// How many rows are shown at once.
-const MOST: usize = 20;
+const MAX_ROWS: usize = 20;
 
 /// Asks for a project, then for its sessions or one conversation; `None`: nothing was chosen.
 ///
 /// An empty list means everything.
-pub(super) fn pick(ui: &mut Ui, global: &Global) -> Result<Option<Vec<String>>, CommandError> {
-    let Ok(workspace) = env::workspace(ui, global) else { return Ok(Some(Vec::new())) };
+pub(super) fn pick_scope(
+    ui: &mut Ui,
+    global: &Global,
+) -> Result<Option<Vec<String>>, CommandError> {
+    let Ok(workspace) = env::command_workspace(ui, global) else { return Ok(Some(Vec::new())) };
+    let short_ids = workspace.short_ids();
     let survey = workspace.survey_scope(Scope::All, SurveyDetail::Digests);
     let mut projects: Vec<&ProjectSurvey> = survey
         .projects
         .iter()
-        .filter(|project| shown(project, global.all).next().is_some())
+        .filter(|project| visible_sessions(project, global.all).next().is_some())
         .collect();
     projects.sort_by_key(|project| std::cmp::Reverse(last_active(project)));
     if projects.is_empty() {
         return Ok(Some(Vec::new()));
     }
-    let clock = Clock::new();
-    let mut rows = vec![Row { line: Line::plain("everything"), address: None }];
+    let clock = LocalClock::new();
+    let mut rows = vec![PickerRow { line: Line::plain("everything"), address: None }];
     rows.extend(projects.iter().map(|project| project_row(project, &clock, global.all)));
-    let Some(chosen) = choose(ui, "Watch which project?", &rows)? else { return Ok(None) };
+    let Some(chosen) = choose_row(ui, "Watch which project?", &rows)? else { return Ok(None) };
     let Some(project) = chosen.checked_sub(1).map(|at| projects[at]) else {
         return Ok(Some(Vec::new()));
     };
-    let rows = session_rows(project, &clock, global.all);
-    let Some(chosen) = choose(ui, "Which session?", &rows)? else { return Ok(None) };
+    let rows = session_rows(project, &clock, &short_ids, global.all);
+    let Some(chosen) = choose_row(ui, "Which session?", &rows)? else { return Ok(None) };
     let address = rows[chosen].address.clone();
     Ok(Some(vec![address.unwrap_or_else(|| project.name.clone())]))
 }
 
-fn shown(project: &ProjectSurvey, all: bool) -> impl Iterator<Item = &Surveyed> {
+fn visible_sessions(project: &ProjectSurvey, all: bool) -> impl Iterator<Item = &SurveyedFile> {
     project.sessions.iter().filter(move |session| all || !session.digest.class.is_hidden())
 }
 
@@ -64,69 +68,79 @@ fn last_active(project: &ProjectSurvey) -> Option<ramus_core::time::Time> {
     project.sessions.iter().filter_map(|session| session.digest.facts.last_active).max()
 }
 
-fn project_row(project: &ProjectSurvey, clock: &Clock, all: bool) -> Row {
+fn project_row(project: &ProjectSurvey, clock: &LocalClock, all: bool) -> PickerRow {
     let mut line = Line::plain(&project_name(project.path.as_deref(), &project.name));
-    let count = shown(project, all).count();
+    let count = visible_sessions(project, all).count();
     line.push(&format!("  {count} session{}", if count == 1 { "" } else { "s" }), Label::Dim);
     if let Some(time) = last_active(project) {
-        line.push(&format!("  {}", clock.short(time)), Label::Time);
+        line.push(&format!("  {}", clock.short_time(time)), Label::Time);
     }
-    Row { line, address: Some(project.name.clone()) }
+    PickerRow { line, address: Some(project.name.clone()) }
 }
 
-fn session_rows(project: &ProjectSurvey, clock: &Clock, all: bool) -> Vec<Row> {
-    let mut sessions: Vec<&Surveyed> = shown(project, all).collect();
+fn session_rows(
+    project: &ProjectSurvey,
+    clock: &LocalClock,
+    short_ids: &ShortIds,
+    all: bool,
+) -> Vec<PickerRow> {
+    let mut sessions: Vec<&SurveyedFile> = visible_sessions(project, all).collect();
     sessions.sort_by_key(|session| std::cmp::Reverse(session.digest.facts.last_active));
-    let mut rows = vec![Row { line: Line::plain("all its sessions"), address: None }];
+    let mut rows = vec![PickerRow { line: Line::plain("all its sessions"), address: None }];
     for session in sessions {
         let (id, digest) = (&session.file.id, &session.digest);
         let title = session_title(digest, &project.summaries).unwrap_or(id);
         let mut line = Line::plain(title);
-        line.push(&format!("  {}", short_id(id)), Label::Id);
+        line.push(&format!("  {}", short_ids.shorten_id(id)), Label::Id);
         if let Some(time) = digest.facts.last_active {
-            line.push(&format!("  {}", clock.short(time)), Label::Time);
+            line.push(&format!("  {}", clock.short_time(time)), Label::Time);
         }
-        rows.push(Row { line, address: Some(id.clone()) });
+        rows.push(PickerRow { line, address: Some(id.clone()) });
         if digest.conversations.len() < 2 {
             continue;
         }
         for (n, conversation) in (1..).zip(&digest.conversations) {
             let title = branch_title(digest, Some(n), &project.summaries);
             let (mark, label) = match (conversation.resumes, conversation.status) {
-                (true, _) => ("▶", Label::Active),
-                (_, Status::Active) => ("●", Label::Active),
-                (_, Status::Abandoned) => ("○", Label::Abandoned),
+                (true, _) => ("◉", Label::Active),
+                (_, BranchStatus::Active) => ("●", Label::Active),
+                (_, BranchStatus::Abandoned) => ("○", Label::Abandoned),
             };
             let line = Line::plain("   ")
                 .with(&format!("{mark} @{n} "), label)
                 .with(title.unwrap_or_default(), Label::Plain);
-            rows.push(Row { line, address: Some(format!("{id}@{n}")) });
+            rows.push(PickerRow { line, address: Some(format!("{id}@{n}")) });
         }
     }
     rows
 }
 
-/// Shows rows and asks for one; `None`: nobody chose.
-fn choose(ui: &mut Ui, question: &str, rows: &[Row]) -> Result<Option<usize>, CommandError> {
+/// Shows rows and asks for one. `None` if the user chose none.
+fn choose_row(
+    ui: &mut Ui,
+    question: &str,
+    rows: &[PickerRow],
+) -> Result<Option<usize>, CommandError> {
     let mut words = String::new();
     loop {
-        let fits = |row: &Row| {
-            let text = row.line.text().to_lowercase();
+        let fits = |row: &PickerRow| {
+            let text = row.line.to_text().to_lowercase();
             words.split_whitespace().all(|word| text.contains(word))
         };
         let found: Vec<usize> = (0..rows.len()).filter(|at| fits(&rows[*at])).collect();
-        ui.line(&Line::new(question, Label::Heading))?;
-        for at in found.iter().take(MOST) {
+        ui.print_line(&Line::new(question, Label::Heading))?;
+        for at in found.iter().take(MAX_ROWS) {
             let mut line = Line::new(&format!("{at:>4}  "), Label::Id);
             line.append(&rows[*at].line);
-            ui.line(&truncate(&line, ui.width))?;
+            ui.print_line(&truncate_line(&line, ui.width))?;
         }
-        if found.len() > MOST {
-            let more = format!("      … {} more; words make the list shorter", found.len() - MOST);
-            ui.line(&Line::new(&more, Label::Dim))?;
+        if found.len() > MAX_ROWS {
+            let more =
+                format!("      … {} more; type words to narrow the list", found.len() - MAX_ROWS);
+            ui.print_line(&Line::new(&more, Label::Dim))?;
         }
-        ui.out().flush()?;
-        let Some(answer) = ui.ask("Number, or words to narrow [0]: ") else { return Ok(None) };
+        ui.output_writer().flush()?;
+        let Some(answer) = ui.ask_line("Number, or words to filter [0]: ") else { return Ok(None) };
         match (answer.parse::<usize>(), &found[..]) {
             _ if answer.is_empty() && words.is_empty() => return Ok(Some(0)),
             (Ok(number), _) if number < rows.len() => return Ok(Some(number)),
@@ -134,11 +148,11 @@ fn choose(ui: &mut Ui, question: &str, rows: &[Row]) -> Result<Option<usize>, Co
             _ => words = answer.to_lowercase(),
         }
         let none = !rows.iter().any(|row| {
-            let text = row.line.text().to_lowercase();
+            let text = row.line.to_text().to_lowercase();
             words.split_whitespace().all(|word| text.contains(word))
         });
         if none {
-            ui.line(&Line::new("Nothing is called that.", Label::Warning))?;
+            ui.print_line(&Line::new("No matches.", Label::Warning))?;
             words.clear();
         }
     }

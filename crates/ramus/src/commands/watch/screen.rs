@@ -1,151 +1,168 @@
-//! News as lines for people, or as objects for scripts.
+//! Prints live events as lines for people, or as objects for scripts.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use ramus_core::live::{News, Spending, Told};
-use ramus_core::name::short_id;
-use ramus_core::turn::{Part, Thought, TurnKind};
+use ramus_core::live::{LiveEvent, LiveEventKind, Spending};
+use ramus_core::turn::{ReplyPart, Thought, TurnKind};
 use ramus_render::highlight::Highlight;
-use ramus_render::json::{Answer, Watched, watched_change, watched_news, watched_note};
-use ramus_render::layout::truncate;
+use ramus_render::json::{
+    Answer, AnswerScope, Watched, watched_change, watched_news, watched_note,
+};
+use ramus_render::layout::truncate_line;
 use ramus_render::text::TextConfig;
 use ramus_render::text::live;
 use ramus_render::{Label, Line};
 use serde_json::{Value, json};
 
-use super::lanes::{Item, Lane, Lanes};
-use super::only::{Kind, Only};
-use crate::env::Clock;
+use super::event_kinds::{WatchKind, WatchKinds};
+use super::watched_files::{WatchItem, WatchedFile, WatchedFiles};
+use crate::env::LocalClock;
 use crate::error::CommandError;
 use crate::project::project_name;
 use crate::ui::Ui;
 
-pub(super) struct Screen {
-    clock: Clock,
-    only: Only,
+pub(super) struct WatchScreen {
+    clock: LocalClock,
+    kinds: WatchKinds,
     full: bool,
     /// The directories where sessions are looked for.
     place: String,
-    /// Files whose names were told.
+    /// Files whose titles were printed.
     introduced: HashSet<PathBuf>,
-    /// It was said how to see what the model thinks.
+    /// The hint about thinking summaries was printed.
     hinted: bool,
+    /// What is watched, for programs.
+    scope: Option<AnswerScope>,
 }
 
-impl Screen {
-    pub(super) fn new(clock: Clock, only: Only, full: bool, place: String) -> Self {
-        Self { clock, only, full, place, introduced: HashSet::new(), hinted: false }
+impl WatchScreen {
+    pub(super) fn new(clock: LocalClock, kinds: WatchKinds, full: bool, place: String) -> Self {
+        Self { clock, kinds, full, place, introduced: HashSet::new(), hinted: false, scope: None }
     }
 
-    pub(super) fn show(
+    /// Tells programs what is watched.
+    pub(super) fn with_scope(self, scope: Option<AnswerScope>) -> Self {
+        Self { scope, ..self }
+    }
+
+    pub(super) fn show_item(
         &mut self,
         ui: &mut Ui,
-        item: &Item,
-        lanes: &Lanes,
+        item: &WatchItem,
+        lanes: &WatchedFiles,
     ) -> Result<(), CommandError> {
         if ui.json {
-            return self.write(ui, item, lanes);
+            return self.write_json(ui, item, lanes);
         }
         match item {
-            Item::News { path, news } => self.news(ui, path, news, lanes),
-            // It is introduced when it says something, if that is shown.
-            Item::File { event: "found", .. } if !self.only.names(Kind::Files) => Ok(()),
-            Item::File { event, path, file, from } if self.only.wants(Kind::Files) => {
+            WatchItem::Live { path, event: news } => self.show_event(ui, path, news, lanes),
+            // The session is announced with its first visible event.
+            WatchItem::File { event: "found", .. } if !self.kinds.names_kind(WatchKind::Files) => {
+                Ok(())
+            }
+            WatchItem::File { event, path, file, from }
+                if self.kinds.wants_kind(WatchKind::Files) =>
+            {
                 let text = match (*event, from) {
-                    ("rewritten", _) => "the file was rewritten, and is read anew".to_owned(),
-                    ("found", _) => "a new session".to_owned(),
+                    ("rewritten", _) => "the file was rewritten; reading it again".to_owned(),
+                    ("found", _) => "new session".to_owned(),
                     ("gone", _) => "the file was deleted".to_owned(),
                     (_, Some(from)) => {
                         format!("moved from {} to {}", from.display(), file.path.display())
                     }
                     (other, None) => other.to_owned(),
                 };
-                let tag = short(&file.id);
-                let colour = lanes.lane(path).map_or(0, |lane| lane.colour);
-                let lane = live::Lane { tag: Some(tag), colour, agent: None };
+                let tag = lanes.shorten_id(&file.id);
+                let colour = lanes.file_at(path).map_or(0, |lane| lane.colour);
+                let lane = live::LineOwner { tag: Some(tag), colour, agent: None };
                 let mut line = Line::new(&text, Label::Note);
                 if from.is_none() {
                     line.push(&format!("  {}", file.relative), Label::Dim);
                 }
-                self.remark(ui, &line, &lane)
+                self.print_remark(ui, &line, &lane)
             }
-            Item::File { .. } => Ok(()),
-            Item::Ready { sessions } => {
+            WatchItem::File { .. } => Ok(()),
+            WatchItem::Ready { sessions } => {
                 let s = if *sessions == 1 { "" } else { "s" };
                 let text = match sessions {
                     0 => format!("nothing to watch yet in {}; waiting", self.place),
                     _ => format!("watching {sessions} session file{s}"),
                 };
-                ui.say(&Line::new(&format!("{text}; Ctrl-C ends"), Label::Dim));
+                ui.print_message(&Line::new(&format!("{text}; press Ctrl-C to stop"), Label::Dim));
                 Ok(())
             }
-            Item::Polling(why) => {
-                ui.complain(&format!(
-                    "the system does not tell of changes ({why}); looking twice a second instead"
+            WatchItem::Polling(why) => {
+                ui.print_warning(&format!(
+                    "file notifications are not available ({why}); polling twice a second"
                 ));
                 Ok(())
             }
-            Item::Problem(problem) => {
+            WatchItem::Problem(problem) => {
                 ui.clear_status()?;
-                ui.complain(&format!("{problem}: {}", problem.source));
+                ui.print_warning(&format!("{problem}: {}", problem.source));
                 Ok(())
             }
         }
     }
 
-    fn news(
+    fn show_event(
         &mut self,
         ui: &mut Ui,
         path: &Path,
-        news: &News,
-        lanes: &Lanes,
+        news: &LiveEvent,
+        lanes: &WatchedFiles,
     ) -> Result<(), CommandError> {
-        let Some(lane) = lanes.lane(path) else { return Ok(()) };
-        let Some(told) = self.only.of(&news.told) else { return Ok(()) };
+        let Some(lane) = lanes.file_at(path) else { return Ok(()) };
+        let Some(told) = self.kinds.filter_event(&news.kind) else { return Ok(()) };
         let withheld = !self.hinted && is_withheld(&told);
         let clock = self.clock.clone();
-        let time = |time| clock.seconds(time);
-        let config =
-            config(ui.width, self.full, ui.highlight(), lane.live.cwd().unwrap_or_default(), &time);
-        let whose = whose(lane, lanes, news.sidechain);
-        let lines = live::lines(&News { told, ..news.clone() }, &whose, &config);
+        let time = |time| clock.time_with_seconds(time);
+        let config = text_config(
+            ui.width,
+            self.full,
+            ui.highlight_mode(),
+            lane.live.cwd().unwrap_or_default(),
+            &time,
+        );
+        let whose = speaker_of(lane, lanes, news.sidechain);
+        let lines = live::event_lines(&LiveEvent { kind: told, ..news.clone() }, &whose, &config);
         if lines.is_empty() {
             return Ok(());
         }
-        let is_new = self.introduce(ui, path, lane, lanes)?;
-        if is_new && matches!(news.told, Told::Title(_)) {
+        let is_new = self.introduce_file(ui, path, lane, lanes)?;
+        if is_new && matches!(news.kind, LiveEventKind::Title(_)) {
             return Ok(());
         }
         for line in &lines {
-            ui.line(line)?;
+            ui.print_line(line)?;
         }
         if withheld {
             self.hinted = true;
-            let hint = "the client keeps no text of what the model thinks; with \"showThinkingSummaries\": true in its settings.json it keeps summaries";
-            self.remark(ui, &Line::new(hint, Label::Note), &whose)?;
+            let hint = "Claude Code doesn't store thinking; set \"showThinkingSummaries\": true in its settings.json to store summaries";
+            self.print_remark(ui, &Line::new(hint, Label::Note), &whose)?;
         }
         Ok(())
     }
 
-    /// Says once who speaks; `false`: it was said before.
-    fn introduce(
+    /// Prints the session's heading once. `false` if it was printed before.
+    fn introduce_file(
         &mut self,
         ui: &mut Ui,
         path: &Path,
-        lane: &Lane,
-        lanes: &Lanes,
+        lane: &WatchedFile,
+        lanes: &WatchedFiles,
     ) -> Result<bool, CommandError> {
         if self.introduced.contains(path) {
             return Ok(false);
         }
         self.introduced.insert(path.to_owned());
         let is_agent = lane.agent.is_some();
-        if is_agent && !self.only.wants(Kind::Agents) {
+        if is_agent && !self.kinds.wants_kind(WatchKind::Agents) {
             return Ok(true);
         }
         let mut line = Line::default();
-        let title = first_line(lane.live.title().unwrap_or("a session without a name"));
+        let title = first_line(lane.live.title().unwrap_or("untitled session"));
         if let Some(agent) = &lane.agent {
             line.push(&format!("agent-{} ", lane.file.id), Label::Id);
             line.push(agent.task.as_ref().unwrap_or(&title), Label::Note);
@@ -153,38 +170,48 @@ impl Screen {
             if lanes.is_one() {
                 line.push(&format!("{} ", lane.file.id), Label::Id);
             }
-            let name = project_name(lane.live.cwd(), lane.project());
+            let name = project_name(lane.live.cwd(), lane.project_name());
             line.push(&format!("{name} "), Label::Dim);
             line.push(&title, Label::Strong);
         }
-        let whose = whose(lane, lanes, false);
-        self.remark(ui, &truncate(&line, ui.width.saturating_sub(24).max(40)), &whose)?;
+        let whose = speaker_of(lane, lanes, false);
+        self.print_remark(ui, &truncate_line(&line, ui.width.saturating_sub(24).max(40)), &whose)?;
         Ok(true)
     }
 
-    fn remark(&self, ui: &mut Ui, line: &Line, lane: &live::Lane<'_>) -> Result<(), CommandError> {
-        for line in live::remark(line, lane, ui.width) {
-            ui.line(&line)?;
+    fn print_remark(
+        &self,
+        ui: &mut Ui,
+        line: &Line,
+        lane: &live::LineOwner<'_>,
+    ) -> Result<(), CommandError> {
+        for line in live::remark_lines(line, lane, ui.width) {
+            ui.print_line(&line)?;
         }
         Ok(())
     }
 
-    fn write(&self, ui: &mut Ui, item: &Item, lanes: &Lanes) -> Result<(), CommandError> {
+    fn write_json(
+        &self,
+        ui: &mut Ui,
+        item: &WatchItem,
+        lanes: &WatchedFiles,
+    ) -> Result<(), CommandError> {
         let watched = match item {
-            Item::News { path, news } => {
-                let Some(lane) = lanes.lane(path) else { return Ok(()) };
-                let Some(told) = self.only.of(&news.told) else { return Ok(()) };
+            WatchItem::Live { path, event: news } => {
+                let Some(lane) = lanes.file_at(path) else { return Ok(()) };
+                let Some(told) = self.kinds.filter_event(&news.kind) else { return Ok(()) };
                 let agent = lane.agent.is_some().then(|| lane.file.id.clone());
                 Watched {
-                    session: Some(lane.session().to_owned()),
+                    session: Some(lane.session_id().to_owned()),
                     agent,
-                    project: Some(lane.project().to_owned()),
+                    project: Some(lane.project_name().to_owned()),
                     file: Some(lane.file.relative.clone()),
-                    ..watched_news(&News { told, ..news.clone() })
+                    ..watched_news(&LiveEvent { kind: told, ..news.clone() })
                 }
             }
-            Item::File { event, file, from, .. } => {
-                if !self.only.wants(Kind::Files) {
+            WatchItem::File { event, file, from, .. } => {
+                if !self.kinds.wants_kind(WatchKind::Files) {
                     return Ok(());
                 }
                 let from = from.as_ref().map(|from| from.to_string_lossy());
@@ -197,63 +224,80 @@ impl Screen {
                     ..watched_change(event, detail)
                 }
             }
-            Item::Ready { sessions } => watched_change("ready", json!({"sessions": sessions})),
-            Item::Polling(why) => watched_note("polling", Some(why.clone())),
-            Item::Problem(problem) => {
+            WatchItem::Ready { sessions } => watched_change("ready", json!({"sessions": sessions})),
+            WatchItem::Polling(why) => watched_note("polling", Some(why.clone())),
+            WatchItem::Problem(problem) => {
                 watched_note("problem", Some(format!("{problem}: {}", problem.source)))
             }
         };
-        ui.json(&Answer::new("ramus.watch/1", watched))
+        let answer = Answer::new("ramus.watch/1", watched);
+        match (item, &self.scope) {
+            (WatchItem::Ready { .. }, Some(scope)) => {
+                ui.print_json(&answer.with_scope(scope.clone()))
+            }
+            _ => ui.print_json(&answer),
+        }
     }
 
     /// Shows on the last line what is running, and what was spent.
-    pub(super) fn status(&self, ui: &mut Ui, lanes: &Lanes) -> Result<(), CommandError> {
+    pub(super) fn show_status(
+        &self,
+        ui: &mut Ui,
+        lanes: &WatchedFiles,
+    ) -> Result<(), CommandError> {
         if ui.json || !ui.terminal {
             return Ok(());
         }
-        let now = Clock::new();
+        let now = LocalClock::new();
         let mut line = Line::default();
-        let heard = lanes.heard();
+        let heard = lanes.active_files();
         for lane in &heard {
-            let time = |time| now.seconds(time);
+            let time = |time| now.time_with_seconds(time);
             let config =
-                config(48, false, Highlight::Off, lane.live.cwd().unwrap_or_default(), &time);
-            for (call, since) in lane.live.running() {
+                text_config(48, false, Highlight::Off, lane.live.cwd().unwrap_or_default(), &time);
+            for (call, since) in lane.live.running_calls() {
                 if line.width() > ui.width / 2 {
                     break;
                 }
-                line.push("► ", Label::Lane(lane.colour));
-                let running = live::running(call, &config);
-                line.append(&truncate(&running, 40));
-                let millis =
-                    since.map(|since| now.now().timestamp().as_millisecond() - since.millis());
+                line.push("► ", Label::Speaker(lane.colour));
+                let running = live::call_line(call, &config);
+                line.append(&truncate_line(&running, 40));
+                let millis = since
+                    .map(|since| now.local_now().timestamp().as_millisecond() - since.as_millis());
                 if let Some(millis) = millis.and_then(|millis| u64::try_from(millis).ok()) {
-                    line.push(&format!(" {}", live::duration(millis / 1000 * 1000)), Label::Time);
+                    line.push(
+                        &format!(" {}", live::duration_text(millis / 1000 * 1000)),
+                        Label::Time,
+                    );
                 }
                 line.push("  ", Label::Plain);
             }
         }
         if !heard.is_empty() {
-            line.push(&live::spent(&total(lanes)), Label::Dim);
+            line.push(&live::spending_text(&total_spending(lanes)), Label::Dim);
         }
         if !line.is_empty() {
-            ui.status(&line)?;
+            ui.show_status(&line)?;
         }
         Ok(())
     }
 
-    /// Says what was seen.
-    pub(super) fn end(&self, ui: &mut Ui, lanes: &Lanes) -> Result<(), CommandError> {
+    /// Prints a summary of what was watched.
+    pub(super) fn print_summary(
+        &self,
+        ui: &mut Ui,
+        lanes: &WatchedFiles,
+    ) -> Result<(), CommandError> {
         ui.clear_status()?;
-        if ui.terminal && !ui.json && !lanes.heard().is_empty() {
-            let text = format!("watched {}", live::spent(&total(lanes)));
-            ui.line(&Line::new(&text, Label::Dim))?;
+        if ui.terminal && !ui.json && !lanes.active_files().is_empty() {
+            let text = format!("watched {}", live::spending_text(&total_spending(lanes)));
+            ui.print_line(&Line::new(&text, Label::Dim))?;
         }
         Ok(())
     }
 }
 
-fn config<'a>(
+fn text_config<'a>(
     width: usize,
     full: bool,
     highlight: Highlight,
@@ -274,20 +318,24 @@ fn config<'a>(
     }
 }
 
-fn whose<'a>(lane: &'a Lane, lanes: &Lanes, sidechain: bool) -> live::Lane<'a> {
-    let session = lanes.colour_of(lane.session()).unwrap_or(lane.colour);
+fn speaker_of<'a>(
+    lane: &'a WatchedFile,
+    lanes: &WatchedFiles,
+    sidechain: bool,
+) -> live::LineOwner<'a> {
+    let session = lanes.colour_of(lane.session_id()).unwrap_or(lane.colour);
     let agent = match &lane.agent {
         Some(agent) => Some((agent.name.as_str(), lane.colour)),
         None => sidechain.then_some(("agent", lane.colour.wrapping_add(1))),
     };
-    let tag = (!lanes.is_one()).then(|| short(lane.session()));
-    live::Lane { tag, colour: session, agent }
+    let tag = (!lanes.is_one()).then(|| lanes.shorten_id(lane.session_id()));
+    live::LineOwner { tag, colour: session, agent }
 }
 
-fn total(lanes: &Lanes) -> Spending {
+fn total_spending(lanes: &WatchedFiles) -> Spending {
     let mut total = Spending::default();
-    for lane in lanes.heard() {
-        let spent = lane.live.spent();
+    for lane in lanes.active_files() {
+        let spent = lane.live.total_spending();
         total.messages += spent.messages;
         total.tokens = total.tokens.saturating_add(spent.tokens);
         total.cost += spent.cost;
@@ -296,13 +344,9 @@ fn total(lanes: &Lanes) -> Spending {
     total
 }
 
-fn is_withheld(told: &Told) -> bool {
-    let Told::Turn(TurnKind::Answer(answer)) = told else { return false };
-    answer.parts.iter().any(|part| matches!(part, Part::Thinking(Thought::Withheld { .. })))
-}
-
-fn short(id: &str) -> &str {
-    short_id(id)
+fn is_withheld(told: &LiveEventKind) -> bool {
+    let LiveEventKind::Turn(TurnKind::Reply(answer)) = told else { return false };
+    answer.parts.iter().any(|part| matches!(part, ReplyPart::Thinking(Thought::Withheld { .. })))
 }
 
 fn first_line(text: &str) -> String {

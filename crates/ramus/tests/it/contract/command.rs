@@ -1,23 +1,26 @@
-//! What the command line answers with `--json`, and the same JSON where the page has it too.
+//! The answers of the command line with `--json`, and of the web app where its JSON is the same.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Answer, Question, Row, minute, short, text};
+use super::{
+    AnswerRow, ContractAnswer, EXPORT_FORMATS, Question, field_text, refusal_text, shorten_id,
+    to_minute,
+};
 
-pub(super) struct Command<'a> {
+pub(super) struct CommandLine<'a> {
     claude: &'a Path,
 }
 
 /// Returns the listed sessions.
-pub(super) fn sessions(claude: &Path) -> Vec<Value> {
-    rows(&crate::json(claude, &["sessions"])["sessions"])
+pub(super) fn list_sessions(claude: &Path) -> Vec<Value> {
+    answer_rows(&crate::run_json(claude, &["sessions"])["sessions"])
 }
 
 /// Returns the conversations of a session.
-pub(super) fn conversations(claude: &Path, session: &str) -> Vec<Value> {
-    rows(&crate::json(claude, &["conversations", session])["conversations"])
+pub(super) fn list_conversations(claude: &Path, session: &str) -> Vec<Value> {
+    answer_rows(&crate::run_json(claude, &["conversations", session])["conversations"])
 }
 
 /// Whether a person or the model said the message at an address.
@@ -29,41 +32,41 @@ pub(super) fn is_said(claude: &Path, address: &str) -> bool {
 
 /// Returns the plan of a fork as a person sees it.
 fn fork_plan(claude: &Path, address: &str) -> String {
-    let told = crate::ramus(claude, &["fork", address, "--dry-run"]);
+    let told = crate::run_ramus(claude, &["fork", address, "--dry-run"]);
     String::from_utf8_lossy(&told.stderr).into_owned()
 }
 
-fn rows(value: &Value) -> Vec<Value> {
+fn answer_rows(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap_or_default()
 }
 
-impl<'a> Command<'a> {
+impl<'a> CommandLine<'a> {
     pub(super) fn new(claude: &'a Path) -> Self {
         Self { claude }
     }
 
-    pub(super) fn answer(&self, question: &Question) -> Answer {
-        let json = |args: &[&str]| crate::json(self.claude, args);
+    pub(super) fn answer_question(&self, question: &Question) -> ContractAnswer {
+        let json = |args: &[&str]| crate::run_json(self.claude, args);
         let planned = |args: &[&str]| {
             let plan = json(&[args, &["--dry-run"]].concat());
             // Where the session resumes already nothing would be added.
             if plan["operation"] == "goto" && plan["appended_bytes"] == 0 {
-                return one(nothing_to_do());
+                return single_row(nothing_to_do());
             }
-            one(plan_row(&plan, "operation"))
+            single_row(plan_row(&plan, "operation"))
         };
         match question {
             Question::Sessions => {
                 let mut answer = session_rows(&json(&["sessions"]));
-                let ids = self.column(&["sessions"], "ID");
+                let ids = self.table_column(&["sessions"], "ID");
                 answer.rows.iter_mut().zip(ids).for_each(|(row, id)| drop(row.insert("id", id)));
                 answer
             }
             Question::Conversations { session, .. } => {
                 let mut answer = conversation_rows(&json(&["conversations", session]));
                 let table = &["conversations", &**session];
-                let shown = self.column(table, "ADDRESS").into_iter();
-                let left = self.column(table, "LEFT AT");
+                let shown = self.table_column(table, "ADDRESS").into_iter();
+                let left = self.table_column(table, "LEFT AT");
                 let left = left.iter().map(|cell| cell.split_once(' ').map_or("", |(_, id)| id));
                 for (row, (address, left)) in answer.rows.iter_mut().zip(shown.zip(left)) {
                     row.extend([("address", address), ("fork id", left.to_owned())]);
@@ -73,7 +76,7 @@ impl<'a> Command<'a> {
             Question::Tree { session, .. } => {
                 let mut answer = tree_rows(&json(&["tree", session]));
                 // Short ids are not in the JSON.
-                let drawn = crate::ramus(self.claude, &["tree", session]).stdout;
+                let drawn = crate::run_ramus(self.claude, &["tree", session]).stdout;
                 let drawn = String::from_utf8(drawn).unwrap();
                 for found in super::mcp::tree_rows(&drawn.lines().collect::<Vec<_>>()).rows {
                     let mut rows = answer.rows.iter_mut();
@@ -83,16 +86,16 @@ impl<'a> Command<'a> {
                 answer
             }
             Question::Search(search) => {
-                let mut args = vec!["find", search.words, "--json"];
+                let mut args = vec!["find", search.words, "--json", "--sort", "best"];
                 args.extend(search.role.iter().flat_map(|role| ["--role", role]));
                 args.extend(search.branch.iter().flat_map(|branch| ["--branch", branch]));
                 args.extend(search.until.iter().flat_map(|until| ["--until", until]));
-                let found = crate::ramus(self.claude, &args);
+                let found = crate::run_ramus(self.claude, &args);
                 let found = String::from_utf8_lossy(&found.stdout);
                 let mut answer = hit_rows(&found);
                 for (row, line) in answer.rows.iter_mut().zip(found.lines()) {
                     let hit = serde_json::from_str::<Value>(line).unwrap();
-                    row.insert("short address", text(&hit, "address"));
+                    row.insert("short address", field_text(&hit, "address"));
                 }
                 answer
             }
@@ -100,63 +103,85 @@ impl<'a> Command<'a> {
             Question::Diff { session, sides: [a, b] } => {
                 diff_row(&json(&["diff", &format!("{session}@{a}"), &format!("{session}@{b}")]))
             }
-            Question::Files(place) => file_rows(&json(&["files", &place.address()])),
+            Question::Files(place) => file_rows(&json(&["files", &place.message_address()])),
             Question::Usage => usage_rows(&json(&["usage"])),
             Question::Retention => {
                 let check = json(&["check"]);
-                let listed = crate::ramus(self.claude, &["sessions"]);
+                let listed = crate::run_ramus(self.claude, &["sessions"]);
                 let told = String::from_utf8_lossy(&listed.stderr).into_owned();
                 let due =
                     told.lines().find(|line| line.contains("Claude Code")).unwrap_or_default();
                 let retention = &check["retention"];
-                one(Row::from([
-                    ("days", text(retention, "days")),
-                    ("from settings", text(retention, "from_settings")),
-                    ("sessions", text(retention, "soon_sessions")),
+                single_row(AnswerRow::from([
+                    ("days", field_text(retention, "days")),
+                    ("from settings", field_text(retention, "from_settings")),
+                    ("sessions", field_text(retention, "soon_sessions")),
+                    ("unarchived", field_text(retention, "unarchived")),
                     ("due", due.split_whitespace().collect::<Vec<_>>().join(" ")),
                 ]))
             }
-            Question::Goto(place) => planned(&["goto", &place.address()]),
+            Question::Goto(place) => planned(&["goto", &place.message_address()]),
             Question::Fork(place) => {
-                let mut answer = planned(&["fork", &place.address()]);
+                let mut answer = planned(&["fork", &place.message_address()]);
                 if place.opened_by.is_some() {
-                    let plan = fork_plan(self.claude, &place.address());
+                    let plan = fork_plan(self.claude, &place.message_address());
                     answer.rows[0].insert("up to", up_to(&plan));
                 }
                 answer
             }
             Question::Merge { session, sides: [a, b] } => {
                 let sides = [format!("{session}@{a}"), format!("{session}@{b}")];
-                let told = crate::ramus(
+                let told = crate::run_ramus(
                     self.claude,
                     &["merge", &sides[0], &sides[1], "--dry-run", "--json"],
                 );
                 match serde_json::from_slice(&told.stdout) {
-                    Ok(plan) => one(merge_row(&plan)),
+                    Ok(plan) => single_row(merge_row(&plan)),
                     Err(_) => {
                         let why = String::from_utf8_lossy(&told.stderr).into_owned();
                         let why = why.lines().next().unwrap_or_default();
                         let why = why.trim_start_matches("Error: cannot merge: ");
-                        one(Row::from([("refused", why.to_owned())]))
+                        single_row(AnswerRow::from([("refused", why.to_owned())]))
                     }
                 }
             }
             Question::Export { place, n } => {
                 let address = format!("{}@{n}", place.session);
                 let args = ["export", &address, "--format", "json", "--thinking"];
-                let told = crate::ramus(self.claude, &args);
-                one(export_row(&serde_json::from_slice(&told.stdout).unwrap(), true))
+                let told = crate::run_ramus(self.claude, &args);
+                let mut row = export_row(&serde_json::from_slice(&told.stdout).unwrap(), true);
+                for (name, format) in EXPORT_FORMATS {
+                    let args = ["export", &address, "--format", format, "--thinking"];
+                    let told = crate::run_ramus(self.claude, &args);
+                    row.insert(name, String::from_utf8(told.stdout).unwrap());
+                }
+                single_row(row)
             }
-            Question::Resume(place) => {
-                one(resume_row(&crate::json(self.claude, &["resume", &place.address()])))
-            }
+            Question::Resume(place) => single_row(resume_row(&crate::run_json(
+                self.claude,
+                &["resume", &place.message_address()],
+            ))),
             Question::Rename { session, title } => planned(&["rename", session, title]),
+            Question::Trash { session } => planned(&["trash", session]),
+            Question::RestoreFiles(place) => {
+                let args = ["files", &place.message_address(), "--restore", "--dry-run", "--json"];
+                let told = crate::run_ramus(self.claude, &args);
+                single_row(match serde_json::from_slice::<Value>(&told.stdout) {
+                    Ok(plan) if told.status.success() => {
+                        AnswerRow::from([("what", field_text(&plan, "operation"))])
+                    }
+                    _ => {
+                        let why = refusal_text(&String::from_utf8_lossy(&told.stderr));
+                        AnswerRow::from([("refused", why)])
+                    }
+                })
+            }
         }
     }
 
     /// Returns a column of a table that is printed: short ids and names of branches are not in the JSON.
-    fn column(&self, args: &[&str], name: &str) -> Vec<String> {
-        let told = crate::command(self.claude, args).env("COLUMNS", "9999").output().unwrap();
+    fn table_column(&self, args: &[&str], name: &str) -> Vec<String> {
+        let told = crate::ramus_command(self.claude, args).env("COLUMNS", "9999").output().unwrap();
         let told = String::from_utf8(told.stdout).unwrap();
         let mut lines = told.lines();
         let head: Vec<char> = lines.next().unwrap().chars().collect();
@@ -170,99 +195,103 @@ impl<'a> Command<'a> {
     }
 }
 
-pub(super) fn one(row: Row) -> Answer {
-    Answer { rows: vec![row], ordered: true }
+pub(super) fn single_row(row: AnswerRow) -> ContractAnswer {
+    ContractAnswer { rows: vec![row], ordered: true }
 }
 
-pub(super) fn session_rows(json: &Value) -> Answer {
+pub(super) fn session_rows(json: &Value) -> ContractAnswer {
     let row = |row: &Value| {
-        Row::from([
-            ("whole id", text(row, "id")),
-            ("title", text(row, "title")),
-            ("messages", text(row, "messages")),
-            ("branches", text(row, "conversations")),
-            ("compactions", text(row, "compactions")),
-            ("agents", text(row, "agents")),
-            ("last active", minute(&text(row, "last_active"))),
-            ("deleted after", text(row, "deleted_after")),
-            ("resume leaf", text(row, "resume_leaf")),
+        AnswerRow::from([
+            ("whole id", field_text(row, "id")),
+            ("title", field_text(row, "title")),
+            ("messages", field_text(row, "messages")),
+            ("branches", field_text(row, "conversations")),
+            ("compactions", field_text(row, "compactions")),
+            ("agents", field_text(row, "agents")),
+            ("last active", to_minute(&field_text(row, "last_active"))),
+            ("deleted after", field_text(row, "deleted_after")),
+            ("resume leaf", field_text(row, "resume_leaf")),
+            ("origin", field_text(&row["origins"][0], "kind")),
         ])
     };
-    Answer { rows: rows(&json["sessions"]).iter().map(row).collect(), ordered: true }
+    ContractAnswer { rows: answer_rows(&json["sessions"]).iter().map(row).collect(), ordered: true }
 }
 
-pub(super) fn conversation_rows(json: &Value) -> Answer {
+pub(super) fn conversation_rows(json: &Value) -> ContractAnswer {
     let row = |row: &Value| {
-        Row::from([
-            ("n", text(row, "n")),
-            ("leaf", text(row, "leaf")),
-            ("status", text(row, "status")),
-            ("resumes", text(row, "resumes")),
-            ("title", text(row, "title")),
-            ("branch title", text(row, "branch_title")),
-            ("fork", text(row, "fork_kind")),
-            ("fork point", text(row, "fork_point")),
-            ("messages", text(row, "messages")),
-            ("last active", minute(&text(row, "last_active"))),
+        AnswerRow::from([
+            ("n", field_text(row, "n")),
+            ("leaf", field_text(row, "leaf")),
+            ("status", field_text(row, "status")),
+            ("resumes", field_text(row, "resumes")),
+            ("title", field_text(row, "title")),
+            ("branch title", field_text(row, "branch_title")),
+            ("fork", field_text(row, "fork_kind")),
+            ("fork point", field_text(row, "fork_point")),
+            ("messages", field_text(row, "messages")),
+            ("last active", to_minute(&field_text(row, "last_active"))),
         ])
     };
-    Answer { rows: rows(&json["conversations"]).iter().map(row).collect(), ordered: true }
+    ContractAnswer {
+        rows: answer_rows(&json["conversations"]).iter().map(row).collect(),
+        ordered: true,
+    }
 }
 
-pub(super) fn tree_rows(json: &Value) -> Answer {
+pub(super) fn tree_rows(json: &Value) -> ContractAnswer {
     let row = |fork: &Value| {
-        Row::from([
-            ("node", text(fork, "node")),
-            ("kind", text(fork, "kind")),
-            ("children", text(fork, "children")),
-            ("ways", rows(&fork["children"]).len().to_string()),
-            ("current", text(fork, "current")),
+        AnswerRow::from([
+            ("node", field_text(fork, "node")),
+            ("kind", field_text(fork, "kind")),
+            ("children", field_text(fork, "children")),
+            ("ways", answer_rows(&fork["children"]).len().to_string()),
+            ("current", field_text(fork, "current")),
         ])
     };
-    Answer { rows: rows(&json["forks"]).iter().map(row).collect(), ordered: false }
+    ContractAnswer { rows: answer_rows(&json["forks"]).iter().map(row).collect(), ordered: false }
 }
 
-pub(super) fn project_rows(json: &Value) -> Answer {
+pub(super) fn project_rows(json: &Value) -> ContractAnswer {
     let row = |row: &Value| {
-        let path = text(row, "path");
-        Row::from([
-            ("project", if path.is_empty() { text(row, "name") } else { path }),
-            ("sessions", text(row, "sessions")),
-            ("conversations", text(row, "conversations")),
-            ("agents", text(row, "agents")),
-            ("bytes", text(row, "bytes")),
-            ("last active", minute(&text(row, "last_active"))),
+        let path = field_text(row, "path");
+        AnswerRow::from([
+            ("project", if path.is_empty() { field_text(row, "name") } else { path }),
+            ("sessions", field_text(row, "sessions")),
+            ("conversations", field_text(row, "conversations")),
+            ("agents", field_text(row, "agents")),
+            ("bytes", field_text(row, "bytes")),
+            ("last active", to_minute(&field_text(row, "last_active"))),
         ])
     };
-    Answer { rows: rows(&json["projects"]).iter().map(row).collect(), ordered: true }
+    ContractAnswer { rows: answer_rows(&json["projects"]).iter().map(row).collect(), ordered: true }
 }
 
-pub(super) fn hit_rows(lines: &str) -> Answer {
+pub(super) fn hit_rows(lines: &str) -> ContractAnswer {
     let hits = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let hits = hits.filter(|hit| hit["schema"] == "ramus.find/1");
     let row = |hit: Value| {
-        let owner = text(&hit, "agent");
-        let owner = if owner.is_empty() { text(&hit, "session") } else { owner };
-        Row::from([
-            ("session", text(&hit, "session")),
-            ("owner", short(&owner)),
-            ("uuid", text(&hit, "uuid")),
-            ("status", text(&hit, "status")),
-            ("conversation", text(&hit, "conversation")),
-            ("title", text(&hit, "title")),
-            ("role", text(&hit, "role")),
-            ("kind", text(&hit, "kind")),
-            ("time", minute(&text(&hit, "timestamp"))),
-            ("snippet", text(&hit, "snippet")),
-            ("match", text(&hit, "match")),
-            ("copies", text(&hit, "places")),
+        let owner = field_text(&hit, "agent");
+        let owner = if owner.is_empty() { field_text(&hit, "session") } else { owner };
+        AnswerRow::from([
+            ("session", field_text(&hit, "session")),
+            ("owner", shorten_id(&owner)),
+            ("uuid", field_text(&hit, "uuid")),
+            ("status", field_text(&hit, "status")),
+            ("conversation", field_text(&hit, "conversation")),
+            ("title", field_text(&hit, "title")),
+            ("role", field_text(&hit, "role")),
+            ("kind", field_text(&hit, "kind")),
+            ("time", to_minute(&field_text(&hit, "timestamp"))),
+            ("snippet", field_text(&hit, "snippet")),
+            ("match", field_text(&hit, "match")),
+            ("copies", field_text(&hit, "places")),
         ])
     };
-    Answer { rows: hits.map(row).collect(), ordered: true }
+    ContractAnswer { rows: hits.map(row).collect(), ordered: true }
 }
 
-pub(super) fn diff_row(json: &Value) -> Answer {
-    let mut row = Row::new();
+pub(super) fn diff_row(json: &Value) -> ContractAnswer {
+    let mut row = AnswerRow::new();
     let sides = [
         (
             "a",
@@ -295,50 +324,65 @@ pub(super) fn diff_row(json: &Value) -> Answer {
         let spent = &json["usage"][side];
         let kinds = ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"];
         let tokens: u64 = kinds.iter().map(|kind| spent[*kind].as_u64().unwrap()).sum();
-        let changed = rows(&json["files"]);
+        let changed = answer_rows(&json["files"]);
         let changed = changed.iter().filter(|file| file[side]["changed"] == true).count();
         let fields = ["title", "status", "messages", "prompts", "answers", "agents"];
-        row.extend(names.iter().zip(fields).map(|(name, field)| (*name, text(&json[side], field))));
+        row.extend(
+            names.iter().zip(fields).map(|(name, field)| (*name, field_text(&json[side], field))),
+        );
         row.insert(names[6], changed.to_string());
-        row.insert(names[7], ramus_render::text::tokens(tokens));
+        row.insert(names[7], ramus_render::text::format_tokens(tokens));
     }
     let file = |file: &Value| {
         let lines = |side: &str| {
-            [text(&file[side], "added"), text(&file[side], "removed"), text(&file[side], "known")]
-                .join("/")
+            [
+                field_text(&file[side], "added"),
+                field_text(&file[side], "removed"),
+                field_text(&file[side], "known"),
+            ]
+            .join("/")
         };
-        format!("{} {} {} {}", text(file, "path"), lines("a"), lines("b"), text(file, "differs"))
+        format!(
+            "{} {} {} {}",
+            field_text(file, "path"),
+            lines("a"),
+            lines("b"),
+            field_text(file, "differs")
+        )
     };
-    row.insert("files", rows(&json["files"]).iter().map(file).collect::<Vec<_>>().join("\n"));
-    row.insert("common", text(&json["common"], "messages"));
+    row.insert(
+        "files",
+        answer_rows(&json["files"]).iter().map(file).collect::<Vec<_>>().join("\n"),
+    );
+    row.insert("common", field_text(&json["common"], "messages"));
     row.insert("tools", json["tools"].to_string());
     row.insert("commands", json["commands"].to_string());
     row.insert("usage", json["usage"].to_string());
-    one(row)
+    single_row(row)
 }
 
-pub(super) fn file_rows(json: &Value) -> Answer {
-    let cwd = text(json, "cwd");
+pub(super) fn file_rows(json: &Value) -> ContractAnswer {
+    let cwd = field_text(json, "cwd");
     let row = |file: &Value| {
-        let path = text(file, "path");
+        let path = field_text(file, "path");
         let below = path.strip_prefix(&cwd).and_then(|rest| rest.strip_prefix('/'));
-        Row::from([
+        AnswerRow::from([
             ("path", below.unwrap_or(&path).to_owned()),
-            ("state", text(file, "state")),
-            ("source", text(file, "source")),
-            ("size", text(file, "size")),
-            ("backup", text(file, "backup")),
-            ("doubt", text(file, "doubt")),
+            ("state", field_text(file, "state")),
+            ("source", field_text(file, "source")),
+            ("size", field_text(file, "size")),
+            ("backup", field_text(file, "backup")),
+            ("doubt", field_text(file, "doubt")),
         ])
     };
-    Answer { rows: rows(&json["files"]).iter().map(row).collect(), ordered: true }
+    ContractAnswer { rows: answer_rows(&json["files"]).iter().map(row).collect(), ordered: true }
 }
 
-pub(super) fn usage_rows(json: &Value) -> Answer {
+pub(super) fn usage_rows(json: &Value) -> ContractAnswer {
     let cost = json["totals"]["cost_usd"].as_f64().unwrap_or_default();
-    let sessions = rows(&json["by_session"]).len();
-    one(Row::from([
-        ("messages", text(&json["totals"], "messages")),
+    let sessions = answer_rows(&json["by_session"]).len();
+    single_row(AnswerRow::from([
+        ("messages", field_text(&json["totals"], "messages")),
         ("sessions", sessions.to_string()),
         ("cost", format!("${cost:.2}")),
         ("totals", json["totals"].to_string()),
@@ -350,8 +394,8 @@ pub(super) fn usage_rows(json: &Value) -> Answer {
 }
 
 /// What all answer where a session resumes at a message already.
-pub(super) fn nothing_to_do() -> Row {
-    Row::from([("what", "nothing".to_owned())])
+pub(super) fn nothing_to_do() -> AnswerRow {
+    AnswerRow::from([("what", "nothing".to_owned())])
 }
 
 /// Finds how far a fork goes in a plan that is shown.
@@ -362,36 +406,36 @@ pub(super) fn up_to(plan: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn merge_row(merged: &Value) -> Row {
-    let count = |field: &str| rows(&merged[field]).len().to_string();
-    Row::from([
-        ("title", text(merged, "title")),
-        ("messages", text(merged, "messages")),
-        ("common", text(merged, "common")),
+pub(super) fn merge_row(merged: &Value) -> AnswerRow {
+    let count = |field: &str| answer_rows(&merged[field]).len().to_string();
+    AnswerRow::from([
+        ("title", field_text(merged, "title")),
+        ("messages", field_text(merged, "messages")),
+        ("common", field_text(merged, "common")),
         ("exchanges", merged["exchanges"].to_string()),
         ("conflicts", count("conflicts")),
     ])
 }
 
 /// What a transcript says of itself; with links between files its turns are told otherwise.
-pub(super) fn export_row(transcript: &Value, is_alone: bool) -> Row {
-    let mut row = Row::from([
-        ("session", text(transcript, "session")),
-        ("title", text(transcript, "title")),
-        ("project", text(transcript, "project")),
-        ("path", text(transcript, "path")),
-        ("paths", text(transcript, "paths")),
-        ("status", text(transcript, "status")),
-        ("resumes", text(transcript, "resumes")),
-        ("fork point", text(transcript, "fork_point")),
-        ("fork kind", text(transcript, "fork_kind")),
-        ("messages", text(transcript, "messages")),
-        ("compactions", text(transcript, "compactions")),
-        ("records", text(transcript, "records")),
-        ("started", text(transcript, "started")),
-        ("ended", text(transcript, "ended")),
-        ("continues", text(transcript, "continues")),
-        ("turns", rows(&transcript["turns"]).len().to_string()),
+pub(super) fn export_row(transcript: &Value, is_alone: bool) -> AnswerRow {
+    let mut row = AnswerRow::from([
+        ("session", field_text(transcript, "session")),
+        ("title", field_text(transcript, "title")),
+        ("project", field_text(transcript, "project")),
+        ("path", field_text(transcript, "path")),
+        ("paths", field_text(transcript, "paths")),
+        ("status", field_text(transcript, "status")),
+        ("resumes", field_text(transcript, "resumes")),
+        ("fork point", field_text(transcript, "fork_point")),
+        ("fork kind", field_text(transcript, "fork_kind")),
+        ("messages", field_text(transcript, "messages")),
+        ("compactions", field_text(transcript, "compactions")),
+        ("records", field_text(transcript, "records")),
+        ("started", field_text(transcript, "started")),
+        ("ended", field_text(transcript, "ended")),
+        ("continues", field_text(transcript, "continues")),
+        ("turns", answer_rows(&transcript["turns"]).len().to_string()),
     ]);
     if is_alone {
         row.insert("words", transcript["turns"].to_string());
@@ -400,19 +444,25 @@ pub(super) fn export_row(transcript: &Value, is_alone: bool) -> Row {
 }
 
 /// What is planned; a new session's id is another one each time.
-pub(super) fn plan_row(plan: &Value, what: &str) -> Row {
+pub(super) fn plan_row(plan: &Value, what: &str) -> AnswerRow {
     let is_new = plan[what] == "fork";
-    let mut row = Row::from([("what", text(plan, what)), ("bytes", text(plan, "appended_bytes"))]);
+    let mut row = AnswerRow::from([
+        ("what", field_text(plan, what)),
+        ("bytes", field_text(plan, "appended_bytes")),
+    ]);
     if !is_new {
-        row.insert("session", text(plan, "session"));
+        row.insert("session", field_text(plan, "session"));
     }
     if what == "operation" {
-        row.insert("resume leaf", text(plan, "resume_leaf"));
+        row.insert("resume leaf", field_text(plan, "resume_leaf"));
     }
     row
 }
 
 /// What resuming at a message takes.
-pub(super) fn resume_row(plan: &Value) -> Row {
-    Row::from([("first step", text(plan, "first_step")), ("command", text(plan, "command"))])
+pub(super) fn resume_row(plan: &Value) -> AnswerRow {
+    AnswerRow::from([
+        ("first step", field_text(plan, "first_step")),
+        ("command", field_text(plan, "command")),
+    ])
 }

@@ -1,4 +1,4 @@
-//! What an agent gets from the tools, over stdio.
+//! The answers of the MCP tools, over stdio.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -6,38 +6,40 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
-use super::command::{nothing_to_do, one};
-use super::{Answer, Question, Row, cells};
+use super::command::{nothing_to_do, single_row};
+use super::{AnswerRow, ContractAnswer, Question, table_cells};
 
-pub(super) struct Mcp {
+pub(super) struct McpDriver {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
-impl Mcp {
-    pub(super) fn start(claude: &Path) -> Self {
-        let mut command = crate::command(claude, &["mcp", "--allow-write"]);
+impl McpDriver {
+    pub(super) fn start_server(claude: &Path) -> Self {
+        let mut command = crate::ramus_command(claude, &["mcp", "--allow-write"]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let mut mcp = Self { child, input, output: BufReader::new(output) };
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": "test", "version": "1"}});
-        mcp.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}));
-        mcp.read();
-        mcp.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        mcp.send_message(
+            &json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        );
+        mcp.read_message();
+        mcp.send_message(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         mcp
     }
 
-    pub(super) fn answer(&mut self, question: &Question) -> Option<Answer> {
+    pub(super) fn answer_question(&mut self, question: &Question) -> Option<ContractAnswer> {
         let all = 100_000;
         let told = match question {
-            Question::Sessions => self.call("list_sessions", &json!({"max_tokens": all})),
+            Question::Sessions => self.call_tool("list_sessions", &json!({"max_tokens": all})),
             Question::Conversations { session, .. } => {
-                self.call("list_conversations", &json!({"scope": session, "max_tokens": all}))
+                self.call_tool("list_conversations", &json!({"scope": session, "max_tokens": all}))
             }
             Question::Tree { session, .. } => {
-                self.call("tree", &json!({"session": session, "max_tokens": all}))
+                self.call_tool("tree", &json!({"session": session, "max_tokens": all}))
             }
             Question::Search(search) => {
                 let mut wanted = json!({"query": search.words, "max_tokens": all});
@@ -48,23 +50,30 @@ impl Mcp {
                         wanted[name] = json!(value);
                     }
                 }
-                self.call("search", &wanted)
+                self.call_tool("search", &wanted)
             }
-            Question::Projects => self.call("list_projects", &json!({"max_tokens": all})),
-            Question::Diff { session, sides: [a, b] } => self.call(
+            Question::Projects => self.call_tool("list_projects", &json!({"max_tokens": all})),
+            Question::Diff { session, sides: [a, b] } => self.call_tool(
                 "diff",
                 &json!({"a": format!("{session}@{a}"), "b": format!("{session}@{b}"),
                     "stat": true, "max_tokens": all}),
             ),
-            Question::Files(place) => {
-                self.call("files_at", &json!({"address": place.address(), "max_tokens": all}))
+            Question::Files(place) => self.call_tool(
+                "files_at",
+                &json!({"address": place.message_address(), "max_tokens": all}),
+            ),
+            Question::Usage => self.call_tool("usage", &json!({"max_tokens": all})),
+            Question::Goto(place) => {
+                self.call_tool("goto", &json!({"address": place.message_address()}))
             }
-            Question::Usage => self.call("usage", &json!({"max_tokens": all})),
-            Question::Goto(place) => self.call("goto", &json!({"address": place.address()})),
-            Question::Fork(place) => self.call("fork", &json!({"address": place.address()})),
+            Question::Fork(place) => {
+                self.call_tool("fork", &json!({"address": place.message_address()}))
+            }
             // There is no tool for it.
             Question::Retention
             | Question::Rename { .. }
+            | Question::Trash { .. }
+            | Question::RestoreFiles(_)
             | Question::Resume(_)
             | Question::Merge { .. }
             | Question::Export { .. } => return None,
@@ -73,8 +82,12 @@ impl Mcp {
         assert!(!is_error, "{question:?}: {text}");
         let is_row = |line: &&str| !is_mark(line) && !line.starts_with("Hint: ");
         let lines: Vec<&str> = text.lines().filter(is_row).collect();
-        let rows = |row: fn(&str) -> Row| Answer {
-            rows: lines.iter().skip(1).map(|line| row(line)).collect(),
+        let rows = |row: fn(&str) -> AnswerRow| ContractAnswer {
+            // A line that begins so says how many more there are.
+            rows: { lines.iter().skip(1) }
+                .filter(|line| !line.starts_with('…'))
+                .map(|line| row(line))
+                .collect(),
             ordered: true,
         };
         Some(match question {
@@ -86,36 +99,38 @@ impl Mcp {
             Question::Diff { .. } => diff_row(&lines),
             Question::Files { .. } => file_rows(&lines),
             Question::Usage => usage_row(&lines),
-            _ if text.starts_with("Nothing to do, it resumes there already") => {
-                one(nothing_to_do())
+            _ if text.starts_with("Nothing to do: it already resumes there") => {
+                single_row(nothing_to_do())
             }
-            _ => one(plan_row(&lines)),
+            _ => single_row(plan_row(&lines)),
         })
     }
 
     /// Calls a tool; returns its text and whether it is an error.
-    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> (String, bool) {
+    pub(super) fn call_tool(&mut self, tool: &str, arguments: &Value) -> (String, bool) {
         let params = json!({"name": tool, "arguments": arguments});
-        self.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}));
-        let answer = self.read();
+        self.send_message(
+            &json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}),
+        );
+        let answer = self.read_message();
         let text = answer["result"]["content"][0]["text"].as_str();
         let text = text.unwrap_or_else(|| panic!("{tool}: {answer}")).to_owned();
         (text, answer["result"]["isError"] == true)
     }
 
-    fn send(&mut self, message: &Value) {
+    fn send_message(&mut self, message: &Value) {
         writeln!(self.input, "{message}").unwrap();
         self.input.flush().unwrap();
     }
 
-    fn read(&mut self) -> Value {
+    fn read_message(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap()
     }
 }
 
-impl Drop for Mcp {
+impl Drop for McpDriver {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -128,63 +143,63 @@ fn is_mark(line: &str) -> bool {
 }
 
 /// Splits `ID … “TITLE” — FACT, FACT, …` into what is before, within and behind the title.
-fn titled(line: &str) -> [&str; 3] {
+fn split_titled(line: &str) -> [&str; 3] {
     let (before, rest) = line.split_once('“').unwrap_or_else(|| panic!("no title in {line:?}"));
     let (title, facts) = rest.rsplit_once("” — ").unwrap_or_else(|| panic!("no facts in {line:?}"));
     [before.trim(), title, facts]
 }
 
-fn named(title: &str) -> String {
+fn title_text(title: &str) -> String {
     if title == "untitled" { String::new() } else { title.to_owned() }
 }
 
 /// Returns the number before a word in a list of facts.
-fn counted(facts: &str, word: &str) -> Option<String> {
+fn count_before(facts: &str, word: &str) -> Option<String> {
     let fact = facts
         .split(", ")
         .find(|fact| fact.split(' ').nth(1).is_some_and(|it| it.trim_end_matches('s') == word))?;
     fact.split(' ').next().map(str::to_owned)
 }
 
-fn last(facts: &str) -> String {
+fn last_active(facts: &str) -> String {
     let fact = facts.split(", ").find_map(|fact| fact.strip_prefix("last "));
     fact.unwrap_or_else(|| panic!("no time in {facts:?}")).trim_end_matches('Z').to_owned()
 }
 
-fn session_row(line: &str) -> Row {
-    let [id, title, facts] = titled(line);
-    Row::from([
+fn session_row(line: &str) -> AnswerRow {
+    let [id, title, facts] = split_titled(line);
+    AnswerRow::from([
         ("id", id.to_owned()),
-        ("title", named(title)),
-        ("messages", counted(facts, "message").unwrap()),
-        ("branches", counted(facts, "conversation").unwrap_or("1".to_owned())),
-        ("compactions", counted(facts, "compaction").unwrap_or("0".to_owned())),
-        ("agents", counted(facts, "agent").unwrap_or("0".to_owned())),
-        ("last active", last(facts)),
+        ("title", title_text(title)),
+        ("messages", count_before(facts, "message").unwrap()),
+        ("branches", count_before(facts, "conversation").unwrap_or("1".to_owned())),
+        ("compactions", count_before(facts, "compaction").unwrap_or("0".to_owned())),
+        ("agents", count_before(facts, "agent").unwrap_or("0".to_owned())),
+        ("last active", last_active(facts)),
     ])
 }
 
-fn conversation_row(line: &str) -> Row {
-    let [before, title, facts] = titled(line);
+fn conversation_row(line: &str) -> AnswerRow {
+    let [before, title, facts] = split_titled(line);
     let (address, status) = before.split_once(' ').unwrap();
     let left = facts.split(", ").find_map(|fact| fact.strip_prefix("left at "));
     let left = left.and_then(|left| left.trim_end_matches(')').split_once(" ("));
     let (point, kind) = left.unwrap_or_default();
-    Row::from([
+    AnswerRow::from([
         ("address", address.to_owned()),
         ("n", address.split_once('@').unwrap().1.to_owned()),
         ("status", status.split(',').next().unwrap().to_owned()),
         ("resumes", status.ends_with(", resumes here").to_string()),
-        ("branch title", named(title)),
+        ("branch title", title_text(title)),
         ("fork", kind.to_owned()),
         ("fork id", point.split_once(':').map_or("", |(_, id)| id).to_owned()),
-        ("messages", counted(facts, "message").unwrap()),
-        ("last active", last(facts)),
+        ("messages", count_before(facts, "message").unwrap()),
+        ("last active", last_active(facts)),
     ])
 }
 
-/// Returns the fork points of a drawn tree: `┬ KIND: N branches … ID`.
-pub(super) fn tree_rows(lines: &[&str]) -> Answer {
+/// Returns the fork points of a drawn tree: `┬ KIND_WIDTH: N branches … ID`.
+pub(super) fn tree_rows(lines: &[&str]) -> ContractAnswer {
     let row = |line: &&str| {
         let drawn = line.split_once('┬')?.1;
         let (kind, rest) = drawn.trim().split_once(": ")?;
@@ -193,7 +208,7 @@ pub(super) fn tree_rows(lines: &[&str]) -> Answer {
             "interrupted reply" => "interrupt",
             kind => kind,
         };
-        Some(Row::from([
+        Some(AnswerRow::from([
             ("kind", kind.to_owned()),
             ("ways", rest.split(' ').next()?.to_owned()),
             ("id", line.split_whitespace().next_back()?.to_owned()),
@@ -201,11 +216,11 @@ pub(super) fn tree_rows(lines: &[&str]) -> Answer {
     };
     // The last line explains the signs.
     let lines = lines.iter().filter(|line| !line.contains("┬ fork"));
-    Answer { rows: lines.filter_map(row).collect(), ordered: false }
+    ContractAnswer { rows: lines.filter_map(row).collect(), ordered: false }
 }
 
-/// Reads `OWNER:UUID STATUS ROLE DAY TIME: …`.
-fn hit_row(line: &str) -> Row {
+/// Reads `OWNER:UUID STATUS ROLE DAY TIME_WIDTH: …`.
+fn hit_row(line: &str) -> AnswerRow {
     let words: Vec<&str> = line.splitn(6, ' ').collect();
     let owner = words[0].split([':', '@']).next().unwrap();
     let status = if words[1] == "-" { "" } else { words[1] };
@@ -213,8 +228,8 @@ fn hit_row(line: &str) -> Row {
         "unknown:" => (String::new(), words[4..].join(" ")),
         day => (format!("{day} {}", words[4].trim_end_matches("Z:")), words[5..].join(" ")),
     };
-    Row::from([
-        ("owner", super::short(owner.strip_prefix("agent-").unwrap_or(owner))),
+    AnswerRow::from([
+        ("owner", super::shorten_id(owner.strip_prefix("agent-").unwrap_or(owner))),
         ("status", status.to_owned()),
         ("role", words[2].to_owned()),
         ("time", time),
@@ -223,21 +238,21 @@ fn hit_row(line: &str) -> Row {
     ])
 }
 
-/// Reads `PATH — N sessions, N conversations, last TIME`.
-fn project_row(line: &str) -> Row {
+/// Reads `PATH — N sessions, N conversations, last TIME_WIDTH`.
+fn project_row(line: &str) -> AnswerRow {
     let (path, facts) = line.split_once(" — ").unwrap();
-    Row::from([
+    AnswerRow::from([
         ("project", path.to_owned()),
-        ("sessions", counted(facts, "session").unwrap()),
-        ("conversations", counted(facts, "conversation").unwrap()),
-        ("last active", last(facts)),
+        ("sessions", count_before(facts, "session").unwrap()),
+        ("conversations", count_before(facts, "conversation").unwrap()),
+        ("last active", last_active(facts)),
     ])
 }
 
-fn diff_row(lines: &[&str]) -> Answer {
-    let mut row = Row::new();
+fn diff_row(lines: &[&str]) -> ContractAnswer {
+    let mut row = AnswerRow::new();
     for (line, names) in lines.iter().zip([["status a", "title a"], ["status b", "title b"]]) {
-        let cells = cells(line);
+        let cells = table_cells(line);
         row.insert(names[0], cells[2].to_owned());
         row.insert(names[1], cells.get(3).copied().unwrap_or_default().to_owned());
     }
@@ -254,38 +269,38 @@ fn diff_row(lines: &[&str]) -> Answer {
     ];
     for (label, names) in rows {
         let cells =
-            lines.iter().map(|line| cells(line)).find(|cells| cells.first() == Some(&label));
+            lines.iter().map(|line| table_cells(line)).find(|cells| cells.first() == Some(&label));
         // How many lines were changed comes before how many files were.
         let cells = cells.unwrap_or_default();
         let values = cells.iter().skip(1).filter(|cell| !cell.starts_with('+'));
         let mut values = values.map(|value| if *value == "·" { "0" } else { value });
         row.extend(names.map(|name| (name, values.next().unwrap_or("0").to_owned())));
     }
-    one(row)
+    single_row(row)
 }
 
-pub(super) fn file_rows(lines: &[&str]) -> Answer {
+pub(super) fn file_rows(lines: &[&str]) -> ContractAnswer {
     let table = lines.iter().skip_while(|line| !line.starts_with("FILE")).skip(1);
     let row = |line: &&str| {
-        let cells = cells(line);
-        let state = if cells[1] == "not there" { "absent" } else { cells[1] };
-        let mut row = Row::from([("path", cells[0].to_owned()), ("state", state.to_owned())]);
+        let cells = table_cells(line);
+        let state = if cells[1] == "absent" { "absent" } else { cells[1] };
+        let mut row = AnswerRow::from([("path", cells[0].to_owned()), ("state", state.to_owned())]);
         if cells[3] != "·" {
             row.insert("source", cells[3].to_owned());
         }
         row
     };
-    Answer { rows: table.map(row).collect(), ordered: true }
+    ContractAnswer { rows: table.map(row).collect(), ordered: true }
 }
 
-fn usage_row(lines: &[&str]) -> Answer {
+fn usage_row(lines: &[&str]) -> ContractAnswer {
     let line = |label: &str| {
         let found =
-            lines.iter().map(|line| cells(line)).find(|cells| cells.first() == Some(&label));
+            lines.iter().map(|line| table_cells(line)).find(|cells| cells.first() == Some(&label));
         found.unwrap_or_else(|| panic!("no {label} in {lines:#?}"))
     };
     let messages = line("messages");
-    one(Row::from([
+    single_row(AnswerRow::from([
         ("messages", messages[1].replace(',', "")),
         ("sessions", messages[2].split(' ').nth(1).unwrap().to_owned()),
         // A `+` stands for models without a price.
@@ -293,11 +308,11 @@ fn usage_row(lines: &[&str]) -> Answer {
     ]))
 }
 
-fn plan_row(lines: &[&str]) -> Row {
+fn plan_row(lines: &[&str]) -> AnswerRow {
     let rest = lines[0].strip_prefix("Would: ").unwrap_or_else(|| panic!("{lines:?}"));
     let (what, rest) = rest.split_once(" in session ").unwrap();
     let leaf = lines.iter().find_map(|line| line.strip_prefix("resumes at: "));
-    let mut row = Row::from([
+    let mut row = AnswerRow::from([
         ("what", what.to_owned()),
         ("resume leaf", leaf.unwrap_or_default().to_owned()),
     ]);

@@ -1,93 +1,110 @@
 //! What the terminal screens show.
 
+use std::cell::RefCell;
 use std::path::Path;
 
-use testkit::Terminal;
+use testkit::TestTerminal;
 
-use super::command::{export_row, nothing_to_do, one, up_to};
+use super::command::{export_row, nothing_to_do, single_row, up_to};
 use super::mcp::{file_rows, tree_rows};
-use super::{Answer, MessageAt, Question, Row, cells};
+use super::{AnswerRow, ContractAnswer, MessageAt, Question};
 
-pub(super) struct Screens {
-    terminal: Terminal,
+pub(super) struct ScreensDriver {
+    terminal: TestTerminal,
     /// The screen with the list of sessions.
     list: String,
 }
 
-impl Screens {
+impl ScreensDriver {
     /// Starts the screens with room for everything; `None`: there is no tmux.
-    pub(super) fn start(claude: &Path) -> Option<Self> {
-        let terminal = crate::terminal::start(&format!("ramus --claude-dir {}", claude.display()))?;
-        terminal.tmux(&["resize-window", "-x", "100", "-y", "500"]);
-        terminal
-            .wait_for(|screen| screen.lines().count() > 490 && screen.contains("type to filter"));
-        let list = terminal.screen();
+    pub(super) fn start_screens(claude: &Path) -> Option<Self> {
+        let terminal =
+            crate::terminal::start_terminal(&format!("ramus --claude-dir {}", claude.display()))?;
+        // Without a preview beside the list.
+        terminal.run_tmux(&["resize-window", "-x", "99", "-y", "500"]);
+        terminal.wait_for_screen(|screen| {
+            screen.lines().count() > 490 && screen.contains("type to search")
+        });
+        let list = terminal.screen_text();
         Some(Self { terminal, list })
     }
 
-    pub(super) fn answer(&self, question: &Question) -> Option<Answer> {
+    pub(super) fn answer_question(&self, question: &Question) -> Option<ContractAnswer> {
         match question {
             Question::Sessions => {
-                let rows = self.list.lines().skip(2).filter_map(session_row).collect();
-                Some(Answer { rows, ordered: false })
+                let lines: Vec<&str> = self.list.lines().skip(2).collect();
+                let rows = lines.windows(2).filter_map(|two| session_row(two[0], two[1]));
+                Some(ContractAnswer { rows: rows.collect(), ordered: false })
             }
             // The screens search without filters.
-            Question::Search(search) => search.is_plain().then(|| self.search(search.words)),
-            Question::Conversations { title, .. } => self.open(title).then(|| self.branches()),
-            Question::Tree { title, .. } => self.open(title).then(|| self.tree()),
+            Question::Search(search) => search.is_plain().then(|| self.search_answer(search.words)),
+            Question::Conversations { title, .. } => {
+                self.open_title(title).then(|| self.branches_answer())
+            }
+            Question::Tree { title, .. } => self.open_title(title).then(|| self.tree_answer()),
             Question::Retention => {
                 let due = self.list.lines().find(|line| line.contains("Claude Code"));
-                Some(one(Row::from([("due", due.unwrap_or_default().trim().to_owned())])))
+                let offer = self.list.lines().find_map(|line| line.split_once(" of these files"));
+                let unarchived = offer.and_then(|(text, _)| text.split(' ').next_back());
+                let unarchived = unarchived.unwrap_or("0");
+                Some(single_row(AnswerRow::from([
+                    ("due", due.unwrap_or_default().trim().to_owned()),
+                    ("unarchived", unarchived.to_owned()),
+                ])))
             }
             Question::Goto(place) => self.open_end(place).then(|| self.goto_end()),
             Question::Fork(place) => self.open_end(place).then(|| self.fork_end()),
             Question::Files(place) => self.open_end(place).then(|| self.files_at_end()),
             Question::Export { place, n } => {
-                self.open_end(place).then(|| self.export(&place.session, *n))
+                self.open_end(place).then(|| self.export_answer(&place.session, *n))
             }
             Question::Diff { .. }
             | Question::Projects
             | Question::Usage
             | Question::Merge { .. }
             | Question::Resume(_)
-            | Question::Rename { .. } => None,
+            | Question::Rename { .. }
+            | Question::Trash { .. }
+            | Question::RestoreFiles(_) => None,
         }
     }
 
     /// Opens a session whose end is the message that is meant, and goes there.
     fn open_end(&self, place: &MessageAt) -> bool {
-        let is_open = place.opened_by.as_ref().is_some_and(|title| self.open(title));
+        let is_open = place.opened_by.as_ref().is_some_and(|title| self.open_title(title));
         if is_open {
-            self.terminal.keys(&["End"]);
+            self.terminal.press_keys(&["End"]);
         }
         is_open
     }
 
-    fn goto_end(&self) -> Answer {
-        self.terminal.keys(&["g"]);
-        self.terminal.wait("The session resumes there already; nothing was written.");
+    fn goto_end(&self) -> ContractAnswer {
+        self.terminal.press_keys(&["g"]);
+        self.terminal.wait_for_text("Nothing to do: the session already resumes there.");
         self.leave_said();
-        one(nothing_to_do())
+        single_row(nothing_to_do())
     }
 
-    fn fork_end(&self) -> Answer {
-        self.terminal.keys(&["F"]);
-        self.terminal.wait("Make it?");
-        let screen = self.terminal.screen();
-        self.terminal.keys(&["n"]);
-        self.terminal.wait("nothing was written");
+    fn fork_end(&self) -> ContractAnswer {
+        self.terminal.press_keys(&["F"]);
+        self.terminal.wait_for_text("Create it?");
+        let screen = self.terminal.screen_text();
+        self.terminal.press_keys(&["n"]);
+        self.terminal.wait_for_text("nothing changed");
         self.leave_said();
-        one(Row::from([("what", "fork".to_owned()), ("up to", up_to(&screen))]))
+        single_row(AnswerRow::from([("what", "fork".to_owned()), ("up to", up_to(&screen))]))
     }
 
-    fn files_at_end(&self) -> Answer {
-        self.terminal.keys(&["o"]);
-        self.terminal.wait_for(|screen| {
-            screen.contains("Files as of this message") || screen.contains("This could not be done")
+    fn files_at_end(&self) -> ContractAnswer {
+        self.terminal.press_keys(&["o"]);
+        // The frame is drawn from its top to its bottom.
+        self.terminal.wait_for_screen(|screen| {
+            let title = screen.find("Files as of this message").or(screen.find("This failed"));
+            title.is_some_and(|title| screen[title..].contains('╰'))
         });
-        let screen = self.terminal.screen();
-        self.terminal.keys(&["q"]);
-        self.leave();
+        let screen = self.terminal.screen_text();
+        self.terminal.press_keys(&["q"]);
+        self.leave_session();
         let inner = screen.lines().skip_while(|line| !line.contains("─ Files as of this message"));
         let inner = inner.skip(1).map_while(|line| line.trim().strip_prefix('│'));
         let inner = inner.map(|line| line.trim_end_matches(['│', '▐']).trim_matches([' ', '❯']));
@@ -95,12 +112,12 @@ impl Screens {
         file_rows(&inner)
     }
 
-    fn export(&self, session: &str, n: u64) -> Answer {
-        self.terminal.keys(&["e"]);
-        self.terminal.wait("Export this conversation as");
-        self.terminal.keys(&["j"]);
-        let dir = format!("ramus-export-{}-{n}", super::short(session));
-        self.terminal.wait(&format!(" to {dir}"));
+    fn export_answer(&self, session: &str, n: u64) -> ContractAnswer {
+        self.terminal.press_keys(&["e"]);
+        self.terminal.wait_for_text("Export this conversation as");
+        self.terminal.press_keys(&["j"]);
+        let dir = format!("ramus-export-{}-{n}", super::shorten_id(session));
+        self.terminal.wait_for_text(&format!(" to {dir}"));
         self.leave_said();
         let files = std::fs::read_dir(self.terminal.dir.path().join(dir)).unwrap();
         let mut names = files.map(|file| file.unwrap().path());
@@ -109,136 +126,137 @@ impl Screens {
         };
         let file = names.find(is_transcript).unwrap();
         let transcript = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-        one(export_row(&transcript, false))
+        single_row(export_row(&transcript, false))
     }
 
     /// Asks to go to the first message of the only session; returns what is offered.
     pub(super) fn goto_first(&self) -> String {
-        self.terminal.keys(&["Enter"]);
-        self.terminal.wait("b branches");
-        self.terminal.keys(&["g"]);
-        self.terminal.wait("Make it?");
-        let screen = self.terminal.screen().replace('│', " ");
+        self.terminal.press_keys(&["Enter"]);
+        self.terminal.wait_for_text("b branches");
+        self.terminal.press_keys(&["g"]);
+        self.terminal.wait_for_text("Create it?");
+        let screen = self.terminal.screen_text().replace('│', " ");
         screen.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// Asks to undo where nothing was done; returns what is answered.
     pub(super) fn undo_nothing(&self) -> String {
-        self.terminal.keys(&["Enter"]);
-        self.terminal.wait("b branches");
-        self.terminal.keys(&["u"]);
-        self.terminal.wait("This could not be done");
-        self.terminal.screen()
+        self.terminal.press_keys(&["Enter"]);
+        self.terminal.wait_for_text("b branches");
+        self.terminal.press_keys(&["u"]);
+        self.terminal.wait_for_text("This failed");
+        self.terminal.screen_text()
     }
 
     /// Opens a session that has branches; `false`: its title does not tell it from others.
-    fn open(&self, title: &str) -> bool {
-        let titled = |line: &&str| line.trim_start_matches([' ', '▸']).starts_with(title);
-        let rows: Vec<&str> = self.list.lines().filter(titled).collect();
-        if !matches!(rows[..], [row] if row.contains('┬')) {
+    fn open_title(&self, title: &str) -> bool {
+        let titled = |line: &str| line.trim_start_matches([' ', '▸']).starts_with(title);
+        let lines: Vec<&str> = self.list.lines().collect();
+        let rows: Vec<&[&str]> = lines.windows(2).filter(|two| titled(two[0])).collect();
+        if !matches!(rows[..], [[_, facts]] if facts.contains('┬')) {
             return false;
         }
-        self.terminal.type_in(title);
-        self.terminal.wait(&format!("filter: {title}"));
-        self.terminal.keys(&["Enter"]);
-        self.terminal.wait("b branches");
+        self.terminal.type_text(title);
+        self.terminal.wait_for_text(&format!("search: {title}"));
+        self.terminal.press_keys(&["Enter"]);
+        self.terminal.wait_for_text("b branches");
         true
     }
 
     /// Leaves where something was said, which stands in the place of the keys until one is pressed.
     fn leave_said(&self) {
-        self.terminal.keys(&["Up"]);
-        self.leave();
+        self.terminal.press_keys(&["Up"]);
+        self.leave_session();
     }
 
-    fn leave(&self) {
-        self.terminal.wait("b branches");
-        self.terminal.keys(&["q"]);
-        self.terminal.wait("filter: ");
-        self.terminal.keys(&["C-u"]);
-        self.terminal.wait("type to filter");
+    fn leave_session(&self) {
+        self.terminal.wait_for_text("b branches");
+        self.terminal.press_keys(&["q"]);
+        self.terminal.wait_for_text("search: ");
+        self.terminal.press_keys(&["C-u"]);
+        self.terminal.wait_for_text("type to search");
     }
 
-    fn branches(&self) -> Answer {
-        self.terminal.keys(&["b"]);
-        self.terminal.wait("─ Branches ");
-        let screen = self.terminal.screen();
-        self.terminal.keys(&["Escape"]);
-        self.leave();
+    fn branches_answer(&self) -> ContractAnswer {
+        self.terminal.press_keys(&["b"]);
+        self.terminal.wait_for_text("─ Branches ");
+        let screen = self.terminal.screen_text();
+        self.terminal.press_keys(&["Escape"]);
+        self.leave_session();
         let inner = screen.lines().skip_while(|line| !line.contains("─ Branches ")).skip(1);
         let inner = inner.take_while(|line| line.contains('│'));
-        Answer { rows: inner.map(branch_row).collect(), ordered: true }
+        ContractAnswer { rows: inner.map(branch_row).collect(), ordered: true }
     }
 
-    fn tree(&self) -> Answer {
-        self.terminal.keys(&["t"]);
-        self.terminal.wait("● active  ○ abandoned");
-        let screen = self.terminal.screen();
-        self.terminal.keys(&["q"]);
-        self.leave();
-        // The tree is on the right.
-        let right = |line: &str| line.chars().skip(56).collect::<String>();
-        let lines: Vec<String> = screen.lines().map(right).collect();
-        tree_rows(&lines.iter().map(String::as_str).collect::<Vec<_>>())
+    fn tree_answer(&self) -> ContractAnswer {
+        self.terminal.press_keys(&["t"]);
+        self.terminal.wait_for_text("● active  ○ abandoned");
+        let screen = self.terminal.screen_text();
+        self.terminal.press_keys(&["q"]);
+        self.leave_session();
+        // The tree is below the transcript.
+        let lines = screen.lines().skip_while(|line| !line.starts_with("──────────"));
+        tree_rows(&lines.skip(1).collect::<Vec<_>>())
     }
 
-    fn search(&self, words: &str) -> Answer {
-        self.terminal.keys(&["C-f"]);
-        self.terminal.keys(&["C-u"]);
-        self.terminal.type_in(words);
-        self.terminal.keys(&["Enter"]);
-        let title = format!("Find “{words}” ");
-        let rows = |screen: &str| -> Vec<Row> {
-            let inner = screen.lines().filter_map(|line| line.trim().strip_prefix('│'));
-            inner.filter_map(|line| hit_row(line.trim())).collect()
-        };
-        // The number of hits is drawn before all of them are.
+    fn search_answer(&self, words: &str) -> ContractAnswer {
+        self.terminal.type_text(words);
+        let head = format!(" search: {words}▏ ");
         let is_done = |screen: &str| {
-            let head = screen.lines().find_map(|line| line.split_once(&title));
-            let count = head.and_then(|(_, state)| match state.split_once(' ')? {
-                ("looking", _) => None,
-                ("nothing", _) => Some(0),
-                (count, _) => count.parse().ok(),
-            });
-            count.is_some_and(|count: usize| rows(screen).len() == count)
+            let state = screen.lines().find_map(|line| line.strip_prefix(&head));
+            state.is_some_and(|state| state.contains(" found") && !state.contains('…'))
         };
-        self.terminal.wait_for(is_done);
-        let screen = self.terminal.screen();
-        self.terminal.keys(&["Escape"]);
-        self.terminal.wait("type to filter");
-        Answer { rows: rows(&screen), ordered: true }
+        // The head is drawn before the rows are.
+        let before = RefCell::new(String::new());
+        self.terminal.wait_for_screen(|screen| {
+            is_done(screen) && before.replace(screen.to_owned()) == screen
+        });
+        let screen = self.terminal.screen_text();
+        self.terminal.press_keys(&["Escape"]);
+        self.terminal.wait_for_text("type to search");
+        let rows = screen.lines().filter_map(hit_row).collect();
+        ContractAnswer { rows, ordered: false }
     }
 }
 
-/// Reads `▸ TITLE ┬BRANCHES ▸AGENTS MESSAGES TIME`.
-fn session_row(line: &str) -> Option<Row> {
-    let line = line.strip_prefix("  ")?.trim_end();
-    let mut words: Vec<&str> = line.split_whitespace().collect();
-    // A time is three words: day, month, and hour or year.
-    words.truncate(words.len().checked_sub(3)?);
-    let messages = words.pop().filter(|word| word.parse::<u32>().is_ok())?;
-    let mut row = Row::from([
-        ("messages", messages.to_owned()),
+/// Reads ` ▸ TITLE ↳ORIGIN AGE` and, below it, `PROJECT PROMPT DURATION N msgs COST ▸AGENTS ┬BRANCHES`.
+fn session_row(title: &str, facts: &str) -> Option<AnswerRow> {
+    let mut row = AnswerRow::from([
         ("branches", "1".to_owned()),
         ("agents", "0".to_owned()),
+        ("origin", String::new()),
     ]);
-    while let Some(word) = words.pop() {
-        if let Some(branches) = word.strip_prefix('┬') {
-            row.insert("branches", branches.to_owned());
-        } else if let Some(agents) = word.strip_prefix('▸') {
-            row.insert("agents", agents.to_owned());
-        } else if !word.starts_with('↳') {
-            words.push(word);
-            break;
+    let mut words: Vec<&str> = facts.split_whitespace().collect();
+    loop {
+        match words.pop()? {
+            "msgs" => break,
+            word if word.starts_with('$') => {}
+            word => {
+                let (sign, count) = word.split_at(word.chars().next()?.len_utf8());
+                let field = match sign {
+                    "┬" => "branches",
+                    "▸" => "agents",
+                    _ => return None,
+                };
+                row.insert(field, count.to_owned());
+            }
         }
     }
-    let title = words.join(" ");
-    row.insert("title", title.trim_start_matches("▸ ").to_owned());
+    row.insert("messages", words.pop()?.to_owned());
+    let mut words: Vec<&str> = title.split_whitespace().collect();
+    // An age is three words, such as `2 h ago`.
+    let age = if words.last() == Some(&"now") { 1 } else { 3 };
+    words.truncate(words.len().checked_sub(age)?);
+    if let Some(origin) = words.last().and_then(|word| word.strip_prefix('↳')) {
+        row.insert("origin", origin.to_owned());
+        words.pop();
+    }
+    row.insert("title", words.join(" ").trim_start_matches("▸ ").to_owned());
     Some(row)
 }
 
-/// Reads `│ ❯ SIGN @N KIND TITLE resumes here N messages TIME │`.
-fn branch_row(line: &str) -> Row {
+/// Reads `│ ❯ SIGN @N KIND_WIDTH TITLE resumes here N messages TIME_WIDTH │`.
+fn branch_row(line: &str) -> AnswerRow {
     let line = line.trim().trim_matches('│').trim().trim_start_matches("❯ ");
     let mut words: Vec<&str> = line.split_whitespace().collect();
     // A time is three words, and `messages` stands before it.
@@ -249,7 +267,7 @@ fn branch_row(line: &str) -> Row {
     let status = if matches!(words[0], "◉" | "●") { "active" } else { "abandoned" };
     let is_fork = ["edit", "retry", "rewind", "interrupt"].contains(&words[2]);
     let fork = if is_fork { words.remove(2) } else { "" };
-    let mut row = Row::from([
+    let mut row = AnswerRow::from([
         ("n", words[1].trim_start_matches('@').to_owned()),
         ("status", status.to_owned()),
         ("resumes", resumes.to_string()),
@@ -267,19 +285,20 @@ fn branch_row(line: &str) -> Row {
     row
 }
 
-/// Reads `●@N KIND TITLE STATUS TIME`; the line below it has the words.
-fn hit_row(line: &str) -> Option<Row> {
-    let sign = line.chars().next().filter(|sign| "●○·".contains(*sign))?;
-    let cells = cells(line);
-    let status = match sign {
-        '●' => "active",
-        '○' => "abandoned",
-        _ => "",
+/// Reads `SIGN PASSAGE … ●@N AGE`, below the row of its session.
+fn hit_row(line: &str) -> Option<AnswerRow> {
+    let passage = line.strip_prefix("     ").filter(|rest| !rest.starts_with(' '));
+    let is_prompt = line.trim_start().starts_with("prompt only");
+    passage.or(is_prompt.then_some(line))?;
+    let branch = |word: &str| {
+        let status = match word.chars().next()? {
+            '●' => "active",
+            '○' => "abandoned",
+            _ => return None,
+        };
+        let number = word.trim_start_matches(['●', '○']).strip_prefix('@')?;
+        number.parse::<u32>().is_ok().then(|| (status.to_owned(), number.to_owned()))
     };
-    let conversation =
-        cells[0].trim_start_matches(sign).trim_start_matches('@').trim_end_matches('▸');
-    Some(Row::from([
-        ("status", status.to_owned()),
-        ("conversation", conversation.trim().to_owned()),
-    ]))
+    let (status, conversation) = line.split_whitespace().rev().find_map(branch).unwrap_or_default();
+    Some(AnswerRow::from([("status", status), ("conversation", conversation)]))
 }

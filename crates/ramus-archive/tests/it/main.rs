@@ -1,0 +1,6 @@
+//! What an archive promises, with each of its engines.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod bytes;
+mod postgres;
+mod rights;

@@ -1,0 +1,53 @@
+//! Writes new files. Nothing that exists is changed.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::error::PathError;
+
+/// Writes files into a new or empty directory.
+pub fn fill_empty_dir(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), PathError> {
+    fs::create_dir_all(dir)
+        .and_then(|()| match fs::read_dir(dir)?.next() {
+            None => Ok(()),
+            Some(_) => Err(io::ErrorKind::DirectoryNotEmpty.into()),
+        })
+        .map_err(|source| PathError::on_write(dir, source))?;
+    write_new_files(dir, files)
+}
+
+/// Writes files below a directory. It is an error if one of them exists.
+pub fn write_new_files(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), PathError> {
+    for (name, bytes) in files {
+        let path = dir.join(name);
+        write_new_file(&path, bytes).map_err(|source| PathError::on_write(&path, source))?;
+    }
+    Ok(())
+}
+
+fn write_new_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_exists_is_touched() {
+        let home = testkit::TestHome::new();
+        let dir = home.path().join("a/b");
+        let files = |text: &str| vec![("c/d".to_owned(), text.as_bytes().to_vec())];
+        fs::create_dir_all(&dir).unwrap();
+        fill_empty_dir(&dir, &files("one")).unwrap();
+        let error = fill_empty_dir(&dir, &files("two")).unwrap_err();
+        assert_eq!(error.source.kind(), io::ErrorKind::DirectoryNotEmpty);
+        let error = write_new_files(&dir, &files("two")).unwrap_err();
+        assert_eq!(error.path, dir.join("c/d"));
+        assert_eq!(fs::read(dir.join("c/d")).unwrap(), b"one");
+    }
+}

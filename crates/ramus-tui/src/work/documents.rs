@@ -1,0 +1,198 @@
+//! Requests whose answers are documents: comparisons, file lists and file contents.
+
+use std::error::Error;
+
+use ramus_app::files_at::file_bytes;
+use ramus_app::{Address, AddressError, Workspace};
+use ramus_core::time::Time;
+use ramus_render::compare::{CompareConfig, SIDE_BY_SIDE_WIDTH, comparison_lines};
+use ramus_render::files::file_list;
+use ramus_render::highlight::{self, Highlight};
+use ramus_render::table::{Table, cell};
+use ramus_render::{Label, Line};
+use ramus_store::journal::{Journal, Operation};
+use ramus_store::undo::is_in_roots;
+
+use crate::event::{DocumentRequest, NodeAddress, ScreenEvent, TextDocument};
+use crate::state::ScreenClock;
+
+/// The narrowest page that a table fits into.
+const MIN_WIDTH: usize = 30;
+
+/// How pages are drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct DocumentStyle {
+    pub(crate) clock: ScreenClock,
+    pub(crate) highlight: Highlight,
+    /// List files that were merely read too.
+    pub(crate) all: bool,
+}
+
+/// Answers a question with a page of some columns.
+pub(crate) fn answer_request(
+    question: &DocumentRequest,
+    workspace: &Workspace,
+    width: u16,
+    style: &DocumentStyle,
+) -> ScreenEvent {
+    let width = usize::from(width).max(MIN_WIDTH);
+    let page = match question {
+        DocumentRequest::Compare(a, b) => compare_document(workspace, [a, b], width, style),
+        DocumentRequest::Files(at) => files_document(workspace, at, width, style),
+        DocumentRequest::File(at, path) => file_document(workspace, at, path),
+        DocumentRequest::Log | DocumentRequest::Operation(_) => {
+            log_document(workspace, width, style)
+        }
+    };
+    page.map_or_else(could_not, ScreenEvent::Document)
+}
+
+/// Shows an error as a document, because reasons are long and come with hints.
+pub(crate) fn could_not(lines: Vec<Line>) -> ScreenEvent {
+    let title = Line::new("This failed", Label::Warning);
+    ScreenEvent::Document(TextDocument { title, lines, links: Vec::new() })
+}
+
+/// Returns an error with its causes.
+pub(crate) fn error_text(error: &dyn Error) -> String {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        message = format!("{message}: {source}");
+        cause = source.source();
+    }
+    message
+}
+
+/// Returns an error with its causes, and what to do next.
+pub(crate) fn error_lines(error: &dyn Error, hint: Option<impl AsRef<str>>) -> Vec<Line> {
+    let message = error_text(error);
+    let lines = message.lines().map(|line| Line::new(line, Label::Error));
+    lines.chain(hint.map(|hint| Line::new(hint.as_ref(), Label::Note))).collect()
+}
+
+fn refusal_lines(error: &AddressError) -> Vec<Line> {
+    error_lines(error, error.hint())
+}
+
+fn resolve_node(workspace: &Workspace, at: &NodeAddress) -> Result<Address, Vec<Line>> {
+    workspace.address_in(&at.file, at.node.clone()).map_err(|error| refusal_lines(&error))
+}
+
+fn compare_document(
+    workspace: &Workspace,
+    sides: [&NodeAddress; 2],
+    width: usize,
+    style: &DocumentStyle,
+) -> Result<TextDocument, Vec<Line>> {
+    let open = |at| {
+        workspace
+            .open_conversation(resolve_node(workspace, at)?)
+            .map_err(|error| refusal_lines(&error))
+    };
+    let (a, b) = (open(sides[0])?, open(sides[1])?);
+    let comparison = workspace
+        .compare_conversations([&a, &b], |_, _, _| {})
+        .map_err(|error| error_lines(&error, None::<&str>))?;
+    let config = CompareConfig {
+        width,
+        side_by_side: width >= SIDE_BY_SIDE_WIDTH,
+        full: false,
+        highlight: style.highlight,
+        cwd: a.working_directory(),
+        time: &|time| style.clock.short_time(time),
+    };
+    let compared = comparison.priced_comparison(&workspace.active_prices().list);
+    let lines = comparison
+        .read_exchanges(|exchanges| comparison_lines(&compared, exchanges, &config))
+        .map_err(|error| error_lines(&error, None::<&str>))?;
+    Ok(TextDocument {
+        title: Line::new("Two conversations", Label::Heading),
+        lines,
+        links: Vec::new(),
+    })
+}
+
+/// Lists the operations on these Claude directories; each leads to its undoing.
+fn log_document(
+    workspace: &Workspace,
+    width: usize,
+    style: &DocumentStyle,
+) -> Result<TextDocument, Vec<Line>> {
+    let journal = Journal::read(workspace.state_dir());
+    let journal = journal.map_err(|error| error_lines(&error, None::<&str>))?;
+    let own: Vec<&Operation> = { journal.operations.iter().rev() }
+        .filter(|operation| is_in_roots(operation, workspace.claude_roots()))
+        .collect();
+    if own.is_empty() {
+        return Err(vec![Line::plain("ramus has changed nothing here yet")]);
+    }
+    let mut table = Table::new(&[">OP", "WHEN", "WHAT", "SESSION", "?STATE", "*"]);
+    for operation in &own {
+        let is_in_effect = operation.is_done() && operation.undone_by.is_none();
+        let label = if is_in_effect { Label::Active } else { Label::Abandoned };
+        let when = Time::parse(operation.at.as_bytes()).map(|time| style.clock.short_time(time));
+        table.row(vec![
+            cell(operation.op.to_string(), Label::Strong),
+            cell(when.unwrap_or_default(), Label::Time),
+            cell(operation.what.as_str(), Label::Branch),
+            cell(workspace.short_id(&operation.session), Label::Id),
+            cell(operation.state_text(), label),
+            Line::plain(&operation.words),
+        ]);
+    }
+    let lines = table.lines(width);
+    let first = lines.len() - own.len();
+    let links = own.iter().enumerate();
+    let title = Line::new("Operations", Label::Heading);
+    Ok(TextDocument {
+        title: title.with("  Enter undoes one", Label::Dim),
+        links: links.map(|(n, own)| (first + n, DocumentRequest::Operation(own.op))).collect(),
+        lines,
+    })
+}
+
+fn files_document(
+    workspace: &Workspace,
+    at: &NodeAddress,
+    width: usize,
+    style: &DocumentStyle,
+) -> Result<TextDocument, Vec<Line>> {
+    let mut files =
+        workspace.files_at(&resolve_node(workspace, at)?).map_err(|error| refusal_lines(&error))?;
+    files.files.retain(|file| style.all || !file.only_read);
+    if files.files.is_empty() {
+        let words = "no tool changed a file, and none was backed up";
+        return Err(vec![Line::new(words, Label::Error)]);
+    }
+    let sized = files.sized_files();
+    let lines = file_list(&files.moment, &sized, width, &|time| style.clock.short_time(time));
+    let first = lines.len() - sized.len();
+    let link = |(nth, file): (usize, &ramus_core::files::FileState)| {
+        (first + nth, DocumentRequest::File(at.clone(), file.path.clone()))
+    };
+    let title = Line::new("Files as of this message", Label::Heading);
+    Ok(TextDocument {
+        title: title.with("  Enter shows one", Label::Dim),
+        lines,
+        links: files.files.iter().enumerate().map(link).collect(),
+    })
+}
+
+fn file_document(
+    workspace: &Workspace,
+    at: &NodeAddress,
+    path: &str,
+) -> Result<TextDocument, Vec<Line>> {
+    let mut files =
+        workspace.files_at(&resolve_node(workspace, at)?).map_err(|error| refusal_lines(&error))?;
+    let file = files.files.iter().find(|file| file.path == path).cloned();
+    let gone = || vec![Line::new(&format!("{path} no longer exists"), Label::Error)];
+    let bytes = file_bytes(&mut files, &file.ok_or_else(gone)?)
+        .map_err(|error| error_lines(&error, None::<&str>))?;
+    Ok(TextDocument {
+        title: Line::new(path, Label::Heading),
+        lines: highlight::highlight_code(path, &String::from_utf8_lossy(&bytes)),
+        links: Vec::new(),
+    })
+}

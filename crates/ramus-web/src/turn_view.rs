@@ -1,0 +1,572 @@
+//! Turns as the web app shows them: role, time, and inert HTML.
+
+use std::fmt::Write as _;
+
+use ramus_core::body::{ContentBlock, Media, MediaSource};
+use ramus_core::history::History;
+use ramus_core::price::PriceList;
+use ramus_core::session::NodeId;
+use ramus_core::turn::{
+    ForkTurn, HookEffect, PromptTurn, Reply, ReplyPart, Thought, ToolAction, ToolCall, Turn,
+    TurnKind,
+};
+use ramus_render::export::{
+    DocumentSection, ExportConfig, ToolDetail, document_sections, summarize_call,
+};
+use ramus_render::json::{ReplyUsage, from_reply};
+use ramus_render::text::{guess_note, is_withheld, resume_note};
+use ramus_render::{diff, html};
+use serde::Serialize;
+
+/// Longer texts are cut until the reader asks for the rest.
+const MAX_TEXT_BYTES: usize = 24 * 1024;
+
+/// One thing a reader sees.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct View {
+    /// Its position on the path, and which of the turns there it is.
+    pub(crate) at: usize,
+    pub(crate) i: usize,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    uuid: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    timestamp: Option<String>,
+    /// The time of its last record, if that is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    ended: Option<String>,
+    /// A word next to the role: the model, `queued`, the trigger of a compaction.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<_>", optional))]
+    detail: String,
+    #[serde(skip_serializing_if = "is_false")]
+    #[cfg_attr(test, ts(as = "Option<_>", optional))]
+    recovered: bool,
+    parts: Vec<Piece>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    fork: Option<ForkView>,
+    /// Tokens, context size and cost of a reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    usage: Option<ReplyUsage>,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// A piece of a turn.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(tag = "t", rename_all = "snake_case")]
+pub(crate) enum Piece {
+    /// Escaped HTML of ours; `cut`: how many bytes there are in all.
+    Html {
+        html: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(optional))]
+        cut: Option<usize>,
+    },
+    /// Text as it is; `html`: the same read as Markdown.
+    Text {
+        text: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(optional))]
+        html: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(optional))]
+        cut: Option<usize>,
+    },
+    /// A line about something that happened.
+    Note {
+        text: String,
+        bad: bool,
+    },
+    /// Something to open.
+    Fold {
+        title: String,
+        html: String,
+    },
+    Thinking {
+        html: Option<String>,
+    },
+    Call(CallView),
+    /// The `n`-th picture of the turn.
+    Picture {
+        n: usize,
+        name: String,
+        shown: bool,
+    },
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct CallView {
+    /// Which of the calls of the turn it is.
+    n: usize,
+    /// `run`, `read`, `edit`, `write`, `grep`, …: selects the icon.
+    tool: &'static str,
+    name: String,
+    subject: String,
+    outcome: String,
+    failed: bool,
+    running: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    agent: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct ForkView {
+    kind: &'static str,
+    ways: Vec<WayView>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct WayView {
+    node: String,
+    leaf: String,
+    words: String,
+    timestamp: Option<String>,
+    messages: u32,
+    draft: bool,
+    current: bool,
+    taken: bool,
+}
+
+/// How a turn is shown.
+pub(crate) struct TurnViewer<'a> {
+    pub(crate) history: &'a History,
+    pub(crate) prices: &'a PriceList,
+    /// Whether long texts are shown whole.
+    pub(crate) whole: bool,
+}
+
+impl TurnViewer<'_> {
+    /// Shows a turn.
+    pub(crate) fn view_turn(&self, at: usize, i: usize, turn: &Turn) -> View {
+        let (kind, detail, parts) = self.turn_contents(turn);
+        let fork = match &turn.kind {
+            TurnKind::Fork(fork) => Some(self.fork_view(fork)),
+            _ => None,
+        };
+        View {
+            at,
+            i,
+            kind,
+            uuid: turn.uuid.clone(),
+            timestamp: turn.time.map(|time| time.to_string()),
+            ended: self.end_time(turn),
+            detail,
+            recovered: turn.recovered,
+            parts,
+            fork,
+            usage: from_reply(turn, self.prices),
+        }
+    }
+
+    fn end_time(&self, turn: &Turn) -> Option<String> {
+        let times = turn.nodes.iter().filter_map(|node| self.history.session.record(*node).time);
+        let last = times.max().filter(|last| turn.time.is_none_or(|first| *last > first));
+        last.map(|time| time.to_string())
+    }
+
+    /// Returns the parts of a turn that are folded at first, each with its place among all parts.
+    pub(crate) fn folded_parts(&self, turn: &Turn) -> Vec<(usize, String)> {
+        let parts = self.turn_contents(turn).2.into_iter().enumerate();
+        let folded = parts.filter_map(|(n, part)| match part {
+            Piece::Fold { html, .. } | Piece::Thinking { html: Some(html) } => Some((n, html)),
+            _ => None,
+        });
+        folded.collect()
+    }
+
+    fn turn_contents(&self, turn: &Turn) -> (&'static str, String, Vec<Piece>) {
+        let note = |text: String, bad: bool| vec![Piece::Note { text, bad }];
+        let none = String::new;
+        match &turn.kind {
+            TurnKind::Prompt(prompt) => self.prompt_contents(prompt),
+            TurnKind::Reply(answer) => {
+                ("answer", answer.model.clone().unwrap_or_default(), self.reply_pieces(answer))
+            }
+            TurnKind::Result(call) => ("result", none(), vec![self.call_piece(0, call)]),
+            TurnKind::Command(command) => {
+                let mut parts = Vec::new();
+                if !command.name.is_empty() {
+                    let text = format!("{} {}", command.name, command.args).trim().to_owned();
+                    parts.push(Piece::Text { text, html: None, cut: None });
+                }
+                for out in [&command.stdout, &command.stderr] {
+                    if !out.trim().is_empty() {
+                        parts.push(Piece::Html { html: html::code_html("", out), cut: None });
+                    }
+                }
+                ("command", none(), parts)
+            }
+            TurnKind::Interrupt { for_tool_use } => {
+                let text =
+                    if *for_tool_use { "Interrupted: tool call rejected" } else { "Interrupted" };
+                ("interrupt", none(), note(text.to_owned(), true))
+            }
+            TurnKind::Synthetic(said) => {
+                let kind = if said.is_api_error { "error" } else { "note" };
+                (kind, none(), note(said.text.clone(), said.is_api_error))
+            }
+            TurnKind::Compaction(compaction) => {
+                let mut parts = Vec::new();
+                if let Some(pre) = compaction.pre_tokens {
+                    let text = match compaction.post_tokens {
+                        Some(post) => format!("{pre} → {post} tokens"),
+                        None => format!("{pre} tokens before compaction"),
+                    };
+                    parts.push(Piece::Note { text, bad: false });
+                }
+                if let Some(summary) = &compaction.summary {
+                    let html = html::prose_html(&self.cut_text(summary).0);
+                    parts.push(Piece::Fold { title: "Summary".to_owned(), html });
+                }
+                ("compaction", compaction.trigger.clone().unwrap_or_default(), parts)
+            }
+            TurnKind::Notification(news) => {
+                let from = news.from.as_deref().unwrap_or("a task");
+                let status = news.status.as_deref().unwrap_or("reports");
+                let title = news.summary.clone().unwrap_or_else(|| format!("{from} {status}"));
+                let html = html::prose_html(&self.cut_text(&news.text).0);
+                let parts = match news.text.trim() {
+                    "" => note(title, false),
+                    _ => vec![Piece::Fold { title, html }],
+                };
+                ("notification", none(), parts)
+            }
+            TurnKind::Hook(hook) => {
+                let verb = match hook.effect {
+                    HookEffect::Reported => "says",
+                    HookEffect::Failed => "failed",
+                    HookEffect::Blocked => "blocked",
+                };
+                let title = format!("hook {} {verb}", hook.name);
+                (
+                    "hook",
+                    none(),
+                    vec![Piece::Fold {
+                        title,
+                        html: html::code_html("", &self.cut_text(&hook.text).0),
+                    }],
+                )
+            }
+            TurnKind::File(file) => {
+                let what = if file.edited { "changed on disk" } else { "attached" };
+                let title = format!("{} {what}", file.path);
+                let parts = match &file.text {
+                    Some(text) => {
+                        vec![Piece::Fold {
+                            title,
+                            html: html::code_html(&file.path, &self.cut_text(text).0),
+                        }]
+                    }
+                    None => note(title, false),
+                };
+                ("file", none(), parts)
+            }
+            TurnKind::Note(said) => {
+                let bad = said.kind == "api_error" || said.level.as_deref() == Some("error");
+                (if bad { "error" } else { "note" }, none(), note(said.text.clone(), bad))
+            }
+            TurnKind::Injected(text) => {
+                let html = html::prose_html(&self.cut_text(text).0);
+                let title = "Added by Claude Code".to_owned();
+                ("note", none(), vec![Piece::Fold { title, html }])
+            }
+            TurnKind::Fork(_) => ("fork", none(), Vec::new()),
+            TurnKind::Resume(at) => ("resume", none(), note(resume_note(*at), false)),
+            TurnKind::Guess(at) => ("note", none(), note(guess_note(*at).to_owned(), false)),
+            TurnKind::Unknown { kind, value } => {
+                let title = format!("unknown record type {kind}");
+                let text = format!("{value:#}");
+                (
+                    "unknown",
+                    none(),
+                    vec![Piece::Fold {
+                        title,
+                        html: html::code_html("json", &self.cut_text(&text).0),
+                    }],
+                )
+            }
+            TurnKind::Damaged { line, text } => {
+                let text = self.cut_text(text).0;
+                ("damaged", none(), note(format!("Line {line} is damaged. {text}"), true))
+            }
+        }
+    }
+
+    fn prompt_contents(&self, prompt: &PromptTurn) -> (&'static str, String, Vec<Piece>) {
+        let mut parts = Vec::new();
+        if !prompt.text.is_empty() {
+            let (text, cut) = self.cut_text(prompt.text.trim_end());
+            let html = Some(html::prose_html(&text));
+            parts.push(Piece::Text { text, html, cut });
+        }
+        parts.extend(prompt.media.iter().enumerate().map(|(n, media)| picture_piece(n, media)));
+        let detail = if prompt.queued { "queued" } else { "" };
+        (if prompt.delegated { "task" } else { "prompt" }, detail.to_owned(), parts)
+    }
+
+    fn reply_pieces(&self, answer: &Reply) -> Vec<Piece> {
+        let (mut calls, mut pictures) = (0, 0);
+        let mut pieces = Vec::new();
+        // A thought without text is worth a line only where it is all there is.
+        let silent = answer.parts.iter().all(is_withheld);
+        let parts = answer.parts.iter().filter(|part| !is_withheld(part));
+        for part in parts.chain(answer.parts.first().filter(|_| silent)) {
+            match part {
+                ReplyPart::Text(text) => {
+                    let (text, cut) = self.cut_text(text);
+                    pieces.push(Piece::Html { html: html::prose_html(&text), cut });
+                }
+                ReplyPart::Thinking(Thought::Text(text)) => {
+                    pieces.push(Piece::Thinking {
+                        html: Some(html::prose_html(&self.cut_text(text).0)),
+                    });
+                }
+                ReplyPart::Thinking(_) => pieces.push(Piece::Thinking { html: None }),
+                ReplyPart::Call(call) => {
+                    pieces.push(self.call_piece(calls, call));
+                    calls += 1;
+                    for media in call_media(call) {
+                        pieces.push(picture_piece(pictures, media));
+                        pictures += 1;
+                    }
+                }
+                ReplyPart::Media(media) => {
+                    pieces.push(picture_piece(pictures, media));
+                    pictures += 1;
+                }
+                ReplyPart::Fallback { from, to } => {
+                    let name = |model: &Option<String>| {
+                        model.clone().unwrap_or("another model".to_owned())
+                    };
+                    let text = format!("switched from {1} to {0}", name(to), name(from));
+                    pieces.push(Piece::Note { text, bad: false });
+                }
+                ReplyPart::Unknown(value) => {
+                    let text = self.cut_text(&value.to_string()).0;
+                    pieces.push(Piece::Html { html: html::code_html("json", &text), cut: None });
+                }
+            }
+        }
+        pieces
+    }
+
+    fn call_piece(&self, n: usize, call: &ToolCall) -> Piece {
+        let said = summarize_call(call, &self.text_config(ToolDetail::Brief));
+        let short = |text: String| text.chars().take(400).collect();
+        Piece::Call(CallView {
+            n,
+            tool: tool_kind(call),
+            name: short(said.name),
+            subject: short(said.subject),
+            outcome: short(said.outcome),
+            failed: said.failed,
+            running: call.result.is_none(),
+            agent: call.agent.clone(),
+        })
+    }
+
+    /// Opens a call: what was asked and what came of it.
+    pub(crate) fn call_html(&self, call: &ToolCall) -> String {
+        let mut out = String::new();
+        let tools = if self.whole { ToolDetail::Full } else { ToolDetail::Brief };
+        let config = self.text_config(tools);
+        for section in document_sections(call, &config) {
+            match section {
+                DocumentSection::Diff(diff) => self.push_diff(&diff.hunks, &mut out),
+                DocumentSection::Code { language, text } => {
+                    out.push_str(&html::code_html(language, &text));
+                }
+                DocumentSection::Markdown(text) => {
+                    out.push_str("<div class=\"prose\">");
+                    out.push_str(&html::prose_html(&text));
+                    out.push_str("</div>");
+                }
+                DocumentSection::Error(text) => {
+                    out.push_str("<div class=\"failure\">");
+                    out.push_str(&html::code_html("", &text));
+                    out.push_str("</div>");
+                }
+                DocumentSection::Feedback(text) => {
+                    out.push_str("<blockquote>");
+                    out.push_str(&html::text_html(text));
+                    out.push_str("</blockquote>");
+                }
+                DocumentSection::Description(text) => {
+                    out.push_str("<p class=\"note\">");
+                    out.push_str(&html::text_html(text));
+                    out.push_str("</p>");
+                }
+                DocumentSection::LeftOut(lines) => self.left_out(lines, &mut out),
+            }
+        }
+        out
+    }
+
+    fn push_diff(&self, hunks: &[diff::DiffHunk], out: &mut String) {
+        let numbers = diff::DiffConfig { numbers: true, ..Default::default() };
+        let lines = diff::patch_lines(hunks, &numbers);
+        let shown = if self.whole { lines.len() } else { lines.len().min(MAX_DIFF_LINES) };
+        out.push_str(&html::diff_html(&lines[..shown]));
+        self.left_out(lines.len() - shown, out);
+    }
+
+    fn left_out(&self, lines: usize, out: &mut String) {
+        if lines > 0 {
+            let plural = if lines == 1 { "" } else { "s" };
+            let _ = write!(
+                out,
+                "<button type=\"button\" class=\"more\" data-more>{lines} more line{plural}</button>"
+            );
+        }
+    }
+
+    fn text_config(&self, tools: ToolDetail) -> ExportConfig<'_> {
+        ExportConfig {
+            thinking: true,
+            tools,
+            cwd: self.history.session.facts().cwd.as_deref().unwrap_or_default(),
+            branch_link: &|_| None,
+            agent_link: &|_| None,
+            picture_link: &|_| None,
+        }
+    }
+
+    fn fork_view(&self, fork: &ForkTurn) -> ForkView {
+        let spell = |id: NodeId| {
+            let name = self.history.session.record(id).uuid;
+            name.map_or_else(String::new, |name| self.history.session.uuid_text(name))
+        };
+        let branches = fork.branches.iter().map(|branch| WayView {
+            node: spell(branch.node),
+            leaf: self.history.node_address(branch.leaf),
+            words: ramus_core::digest::one_line(&branch.label).chars().take(200).collect(),
+            timestamp: branch.time.map(|time| time.to_string()),
+            messages: branch.messages,
+            draft: branch.draft,
+            current: branch.current,
+            taken: branch.taken,
+        });
+        ForkView { kind: fork.kind.as_str(), ways: branches.collect() }
+    }
+
+    fn cut_text(&self, text: &str) -> (String, Option<usize>) {
+        let mut end = MAX_TEXT_BYTES;
+        if self.whole || text.len() <= end {
+            return (text.to_owned(), None);
+        }
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        (text[..end].to_owned(), Some(text.len()))
+    }
+}
+
+/// How many lines of a diff are shown at first.
+const MAX_DIFF_LINES: usize = 400;
+
+/// Returns what was written in a turn, without tool calls and thinking.
+pub(crate) fn turn_text(turn: &Turn) -> String {
+    match &turn.kind {
+        TurnKind::Prompt(prompt) => prompt.text.clone(),
+        TurnKind::Reply(reply) => {
+            let texts = reply.parts.iter().filter_map(|part| match part {
+                ReplyPart::Text(text) => Some(text.trim_end()),
+                _ => None,
+            });
+            texts.collect::<Vec<_>>().join("\n\n")
+        }
+        TurnKind::Command(command) => {
+            let line = format!("{} {}", command.name, command.args);
+            [line.trim(), &command.stdout, &command.stderr].join("\n").trim().to_owned()
+        }
+        TurnKind::Synthetic(said) => said.text.clone(),
+        TurnKind::Compaction(compaction) => compaction.summary.clone().unwrap_or_default(),
+        TurnKind::Notification(news) => news.text.clone(),
+        _ => String::new(),
+    }
+}
+
+/// Returns the pictures of a turn in the order they are numbered.
+pub(crate) fn turn_pictures(turn: &Turn) -> Vec<&Media> {
+    match &turn.kind {
+        TurnKind::Prompt(prompt) => prompt.media.iter().collect(),
+        TurnKind::Reply(answer) => {
+            let media = answer.parts.iter().flat_map(|part| match part {
+                ReplyPart::Media(media) => vec![media],
+                ReplyPart::Call(call) => call_media(call).collect(),
+                _ => Vec::new(),
+            });
+            media.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn call_media(call: &ToolCall) -> impl Iterator<Item = &Media> {
+    let blocks = call.result.iter().flat_map(|result| &result.content);
+    blocks.filter_map(|block| match block {
+        ContentBlock::Image(media) | ContentBlock::Document(media) => Some(media),
+        _ => None,
+    })
+}
+
+fn picture_piece(n: usize, media: &Media) -> Piece {
+    let kind = media.media_type.as_deref().unwrap_or("attachment");
+    let name = match &media.title {
+        Some(title) => format!("{title} ({kind})"),
+        None => kind.to_owned(),
+    };
+    Piece::Picture { n, name, shown: picture_type(media).is_some() }
+}
+
+/// Returns the type of a picture that a browser may draw: no documents, nothing with scripts.
+pub(crate) fn picture_type(media: &Media) -> Option<&'static str> {
+    if !matches!(media.source, MediaSource::Base64(_)) {
+        return None;
+    }
+    match media.media_type.as_deref() {
+        Some("image/png") => Some("image/png"),
+        Some("image/jpeg") => Some("image/jpeg"),
+        Some("image/gif") => Some("image/gif"),
+        Some("image/webp") => Some("image/webp"),
+        _ => None,
+    }
+}
+
+fn tool_kind(call: &ToolCall) -> &'static str {
+    if call.name.starts_with("mcp__") {
+        return "mcp";
+    }
+    match call.action() {
+        ToolAction::Run { .. } => "run",
+        ToolAction::Read { .. } => "read",
+        ToolAction::Edit { .. } => "edit",
+        ToolAction::Write { .. } => "write",
+        ToolAction::Grep { .. } => "grep",
+        ToolAction::Glob { .. } => "glob",
+        ToolAction::Delegate { .. } => "agent",
+        ToolAction::Todos(_) => "todos",
+        ToolAction::Fetch { .. } => "fetch",
+        ToolAction::Search { .. } => "search",
+        ToolAction::Ask(_) => "ask",
+        ToolAction::Plan(_) => "plan",
+        ToolAction::Skill { .. } => "skill",
+        ToolAction::NewTask { .. } | ToolAction::ChangeTask { .. } => "todos",
+        ToolAction::SendMessage { .. } => "tell",
+        ToolAction::Other(_) => "other",
+    }
+}

@@ -1,0 +1,196 @@
+//! What a shell completes: commands and options by clap, sessions and projects by the history itself.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::Path;
+
+use clap::CommandFactory;
+use clap_complete::CompleteEnv;
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
+use ramus_app::list::ListRequest;
+use ramus_app::{Scope, SurveyDetail, Workspace};
+use ramus_render::Line;
+use ramus_render::json::{self, Session};
+
+use crate::args::{Args, Global};
+use crate::config::Settings;
+use crate::env;
+use crate::project::project_name;
+
+/// The shells that can ask.
+pub(crate) const SHELLS: Shells<'static> =
+    Shells(&[&DescribingBash, &Elvish, &Fish, &Powershell, &Zsh]);
+/// How many sessions are offered at once, the newest.
+const MAX_SESSIONS: usize = 100;
+/// How much of a title stands beside an id.
+const MAX_TITLE_CHARS: usize = 60;
+
+/// Answers a shell that asks what could be typed, and ends the program; returns if none does.
+pub(crate) fn answer_shell() {
+    CompleteEnv::with_factory(Args::command).bin("ramus").shells(SHELLS).complete();
+}
+
+/// Offers the sessions: those whose id begins with what was typed, else those whose title has it.
+pub(crate) fn sessions() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| complete_sessions(&typed.to_string_lossy()))
+}
+
+/// Offers the projects.
+pub(crate) fn projects() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| complete_projects(&typed.to_string_lossy()))
+}
+
+/// Offers both.
+pub(crate) fn scopes() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let typed = typed.to_string_lossy();
+        let mut found = complete_sessions(&typed);
+        found.extend(complete_projects(&typed));
+        found
+    })
+}
+
+fn complete_sessions(typed: &str) -> Vec<CompletionCandidate> {
+    let Some(workspace) = open_workspace() else { return Vec::new() };
+    let scope = workspace.default_scope();
+    let (short_ids, cleanup) = (workspace.short_ids(), workspace.cleanup_schedule());
+    let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
+    let rows = ListRequest::default().list_sessions(&survey, &scope, &cleanup, json::from_session);
+    let candidate = |session: &Session| {
+        let title = session.title.as_deref().unwrap_or_default();
+        CompletionCandidate::new(short_ids.shorten_id(&session.id))
+            .help(Some(single_line(title).into()))
+    };
+    let by_id = |session: &&Session| session.id.starts_with(typed);
+    let mut found: Vec<_> = rows.iter().filter(by_id).take(MAX_SESSIONS).map(candidate).collect();
+    if found.is_empty() {
+        let typed = typed.to_lowercase();
+        let by_title = |session: &&Session| {
+            let title = session.title.as_deref().unwrap_or_default().to_lowercase();
+            typed.split_whitespace().all(|word| title.contains(word))
+        };
+        found.extend(rows.iter().filter(by_title).take(MAX_SESSIONS).map(candidate));
+    }
+    if "latest".starts_with(typed) {
+        let help = "the session that was active last";
+        found.insert(0, CompletionCandidate::new("latest").help(Some(help.into())));
+    }
+    // Shells sort by this, so that the newest stays first.
+    let order = |(index, found): (usize, CompletionCandidate)| found.display_order(Some(index));
+    found.into_iter().enumerate().map(order).collect()
+}
+
+fn complete_projects(typed: &str) -> Vec<CompletionCandidate> {
+    let Some(workspace) = open_workspace() else { return Vec::new() };
+    let survey = workspace.survey_scope(Scope::All, SurveyDetail::Digests);
+    let rows = ListRequest::default().list_projects(&survey);
+    let lower = typed.to_lowercase();
+    let fits = |path: &str| path.to_lowercase().contains(&lower);
+    let paths = rows.into_iter().filter_map(|row| Some((row.path?, row.sessions)));
+    let candidate = |(path, count): (String, usize)| {
+        let name = project_name(Some(&path), &path);
+        let help = format!("{name}: {count} session{}", if count == 1 { "" } else { "s" });
+        CompletionCandidate::new(path).help(Some(help.into()))
+    };
+    paths.filter(|(path, _)| fits(path)).map(candidate).collect()
+}
+
+/// Opens the history that the typed command is about. `None`: there is none, and nothing to offer.
+fn open_workspace() -> Option<Workspace> {
+    let mut global = Global {
+        archive: None,
+        everyone: false,
+        owner: None,
+        machine: None,
+        claude_dir: None,
+        json: false,
+        everywhere: false,
+        all: false,
+        active: crate::args::ActiveRule::Client,
+        explain: false,
+        no_pager: true,
+        no_cache: false,
+        no_archive: true,
+        color: None,
+        ascii: false,
+        settings: Settings::default(),
+        confined: false,
+    };
+    let mut words = std::env::args_os().skip_while(|word| word != "--").skip(1);
+    while let Some(word) = words.next() {
+        match word.to_str() {
+            Some("--claude-dir") => global.claude_dir = words.next().map(Into::into),
+            Some("-A" | "--everywhere") => global.everywhere = true,
+            _ => {}
+        }
+    }
+    global.settings = Settings::load(&global).unwrap_or_else(|_| Settings::without_file(&global));
+    env::open_workspace(&global, std::sync::Arc::new(())).ok()
+}
+
+/// Cuts a title to one line that holds nothing a terminal would follow.
+fn single_line(title: &str) -> String {
+    let line = Line::plain(&title.replace(['\n', '\r', '\t'], " ")).to_text();
+    match line.char_indices().nth(MAX_TITLE_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// bash, which has no room for descriptions: they stand behind the values while there are several.
+struct DescribingBash;
+
+impl EnvCompleter for DescribingBash {
+    fn name(&self) -> &'static str {
+        Bash.name()
+    }
+
+    fn is(&self, name: &str) -> bool {
+        Bash.is(name)
+    }
+
+    fn write_registration(
+        &self,
+        var: &str,
+        name: &str,
+        bin: &str,
+        completer: &str,
+        out: &mut dyn io::Write,
+    ) -> Result<(), io::Error> {
+        Bash.write_registration(var, name, bin, completer, out)
+    }
+
+    fn write_complete(
+        &self,
+        command: &mut clap::Command,
+        words: Vec<OsString>,
+        current_dir: Option<&Path>,
+        out: &mut dyn io::Write,
+    ) -> Result<(), io::Error> {
+        let variable = |name: &str| std::env::var(name).ok();
+        let index = variable("_CLAP_COMPLETE_INDEX").and_then(|text| text.parse().ok());
+        let separator = variable("_CLAP_IFS").unwrap_or_else(|| "\n".to_owned());
+        // A key that goes through the candidates would write the descriptions, too.
+        let is_listed =
+            !matches!(variable("_CLAP_COMPLETE_COMP_TYPE").as_deref(), Some("37" | "42"));
+        let found = clap_complete::engine::complete(
+            command,
+            words,
+            index.unwrap_or_default(),
+            current_dir,
+        )?;
+        let describes = is_listed && found.len() > 1;
+        for (index, candidate) in found.iter().enumerate() {
+            if index > 0 {
+                write!(out, "{separator}")?;
+            }
+            write!(out, "{}", candidate.get_value().to_string_lossy())?;
+            let help = candidate.get_help().map(ToString::to_string).filter(|_| describes);
+            if let Some(help) = help.filter(|help| !help.is_empty()) {
+                write!(out, "  ({})", single_line(&help))?;
+            }
+        }
+        Ok(())
+    }
+}

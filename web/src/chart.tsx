@@ -1,0 +1,153 @@
+// Stacked bars over time, drawn as SVG: axes, values on hover and for keys, one colour a series.
+
+import { useState } from "preact/hooks";
+import { useWidth } from "./hooks";
+import { several } from "./words";
+
+export interface Bar {
+  /** What it stands for, such as a day. */
+  key: string;
+  label: string;
+  /** The amount of each series, in their order. */
+  parts: number[];
+}
+
+/** How many series have a colour; the rest is put together. */
+export const MAX_SERIES = 7;
+const HEIGHT = 190;
+const [LEFT, TOP, BOTTOM] = [54, 10, 24];
+
+/** Round numbers for an axis, from 0 to a little more than the most. */
+export function axisTicks(most: number, wanted = 4): number[] {
+  if (!(most > 0)) return [0];
+  const rough = most / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= rough) ?? rough;
+  const ticks = [];
+  for (let tick = 0; tick < most + step * 0.999; tick += step) ticks.push(Number(tick.toPrecision(12)));
+  return ticks;
+}
+
+export function StackedBars({
+  title,
+  bars,
+  series,
+  show,
+  line,
+  chosen,
+  onChoose,
+}: {
+  title: string;
+  bars: Bar[];
+  series: string[];
+  show: (n: number) => string;
+  /** A level that should not be passed, such as a budget. */
+  line?: number;
+  chosen?: string;
+  onChoose?: (key: string) => void;
+}) {
+  const [over, setOver] = useState<number>();
+  const [box, room] = useWidth(860);
+  const total = (bar: Bar) => bar.parts.reduce((sum, part) => sum + part, 0);
+  const most = Math.max(line ?? 0, ...bars.map(total));
+  const ticks = axisTicks(most);
+  const top = ticks[ticks.length - 1] || 1;
+  const step = Math.min(56, Math.max(4, (room - LEFT - 2) / Math.max(1, bars.length)));
+  const width = Math.max(room, LEFT + bars.length * step);
+  const y = (n: number) => TOP + HEIGHT - (n / top) * HEIGHT;
+  const every = Math.max(1, Math.ceil(58 / step));
+  const shown = over === undefined ? undefined : bars[over];
+  return (
+    <div class="chart">
+      <div class="scroll-x" ref={box}>
+        <svg
+          width={width}
+          height={TOP + HEIGHT + BOTTOM}
+          viewBox={`0 0 ${width} ${TOP + HEIGHT + BOTTOM}`}
+          role="group"
+          aria-label={`${title}: ${several(bars.length, "bar")}, at most ${show(Math.max(0, ...bars.map(total)))}`}
+          onMouseLeave={() => setOver(undefined)}
+        >
+          {ticks.map((tick) => (
+            <g key={tick}>
+              <path class="rule" d={`M${LEFT - 4} ${y(tick)}H${width}`} />
+              <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
+                {show(tick)}
+              </text>
+            </g>
+          ))}
+          {bars.map((bar, index) => {
+            let sum = 0;
+            return (
+              <g key={bar.key} class={chosen === bar.key ? "bar chosen" : "bar"}>
+                {bar.parts.map((part, n) => {
+                  if (part <= 0) return null;
+                  const from = sum;
+                  sum += part;
+                  return (
+                    <rect
+                      key={n}
+                      class={`series${n}`}
+                      x={LEFT + index * step + 1}
+                      y={y(sum)}
+                      width={Math.max(2, step - Math.min(3, step / 3))}
+                      height={Math.max(1, y(from) - y(sum))}
+                    />
+                  );
+                })}
+                <rect
+                  class="reach"
+                  x={LEFT + index * step}
+                  y={TOP}
+                  width={step}
+                  height={HEIGHT}
+                  tabIndex={onChoose ? 0 : -1}
+                  role={onChoose ? "button" : "img"}
+                  aria-pressed={onChoose ? chosen === bar.key : undefined}
+                  aria-label={`${bar.label}: ${show(total(bar))}`}
+                  onMouseEnter={() => setOver(index)}
+                  onFocus={() => setOver(index)}
+                  onBlur={() => setOver(undefined)}
+                  onClick={() => onChoose?.(bar.key)}
+                  onKeyDown={(event) => {
+                    if (event.key !== "Enter" && event.key !== " ") return;
+                    event.preventDefault();
+                    onChoose?.(bar.key);
+                  }}
+                />
+                {index % every === 0 && (
+                  <text
+                    x={Math.min(LEFT + index * step + 1, width - 2)}
+                    y={TOP + HEIGHT + 17}
+                    text-anchor={LEFT + index * step > width - 44 ? "end" : "start"}
+                  >
+                    {bar.label}
+                  </text>
+                )}
+              </g>
+            );
+          })}
+          {line !== undefined && line > 0 && (
+            <g class="budget">
+              <path d={`M${LEFT} ${y(line)}H${width}`} />
+              <text x={width - 4} y={y(line) - 5} text-anchor="end">
+                {show(line)}
+              </text>
+            </g>
+          )}
+        </svg>
+      </div>
+      <ul class="legend">
+        {series.map((name, n) => (
+          <li key={name}>
+            <span class={`swatch series${n}`} /> <span title={name}>{name}</span>
+            {shown && <b>{show(shown.parts[n] ?? 0)}</b>}
+          </li>
+        ))}
+      </ul>
+      <p class="hush chart-value" role="status">
+        {shown ? `${shown.label}: ${show(total(shown))}` : ""}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,155 @@
+// Usage by day, added up in the ways that somebody asks for.
+
+import type { DailyRow, DailyUsage } from "../../api";
+import { middle, model, projectNames } from "../../words";
+
+export type Measure = "cost" | "tokens" | "messages";
+export type StackBy = "model" | "project" | "branch" | "agent";
+
+export interface Range {
+  from: string;
+  to: string;
+}
+
+const DAY = 86_400_000;
+const dayText = (time: number) => new Date(time).toISOString().slice(0, 10);
+export const dayTime = (day: string) => Date.parse(`${day}T12:00:00Z`);
+
+/** Today, as the browser's clock has it. */
+export function today(): string {
+  const now = new Date();
+  return dayText(Date.UTC(now.getFullYear(), now.getMonth(), now.getDate(), 12));
+}
+
+/** The last days until one, that one included. */
+export const lastDays = (to: string, days: number): Range => ({ from: dayText(dayTime(to) - (days - 1) * DAY), to });
+
+/** Every day of a range, those without anything too; at most ten years. */
+export function daysOf({ from, to }: Range): string[] {
+  const days: string[] = [];
+  for (let time = dayTime(from); time <= dayTime(to) && days.length < 3660; time += DAY) days.push(dayText(time));
+  return days;
+}
+
+export const tokensOf = (row: DailyRow) => row.input + row.output + row.cache_read + row.cache_write;
+export const amountOf = (row: DailyRow, measure: Measure) =>
+  measure === "cost" ? (row.cost_usd ?? 0) : measure === "tokens" ? tokensOf(row) : row.messages;
+
+export interface Totals {
+  messages: number;
+  input: number;
+  output: number;
+  cache_read: number;
+  cache_write: number;
+  cost: number;
+  unpriced: number;
+}
+
+export function totalsOf(rows: DailyRow[]): Totals {
+  const sum: Totals = { messages: 0, input: 0, output: 0, cache_read: 0, cache_write: 0, cost: 0, unpriced: 0 };
+  for (const row of rows) {
+    sum.messages += row.messages;
+    sum.input += row.input;
+    sum.output += row.output;
+    sum.cache_read += row.cache_read;
+    sum.cache_write += row.cache_write;
+    sum.cost += row.cost_usd ?? 0;
+    sum.unpriced += row.unpriced_tokens;
+  }
+  return sum;
+}
+
+/** Which share of what was sent came out of the cache. */
+export const cacheShare = ({ input, cache_read, cache_write }: Totals) =>
+  input + cache_read + cache_write > 0 ? cache_read / (input + cache_read + cache_write) : 0;
+
+/** The names that rows are put together by, told apart where they would be the same. */
+export function groupNames(data: DailyUsage, by: StackBy): (row: DailyRow) => string {
+  if (by === "branch") return (row) => (row.abandoned ? "abandoned branches" : "active branches");
+  if (by === "agent") return (row) => (row.agent ? "agents" : "main conversation");
+  if (by === "model") {
+    const short = data.models.map(model);
+    const names = short.map((name, n) => (short.indexOf(name) === short.lastIndexOf(name) ? name : data.models[n]));
+    return (row) => middle(names[row.model] || "unknown model", 30);
+  }
+  const names = projectNames(data.projects.map((one) => one.path ?? one.project));
+  return (row) => {
+    const one = data.projects[data.sessions[row.session].project];
+    return names.get(one.path ?? one.project) ?? one.project;
+  };
+}
+
+export interface Group {
+  name: string;
+  amount: number;
+  rows: DailyRow[];
+}
+
+/** Rows by name, the largest first. */
+export function groups(rows: DailyRow[], name: (row: DailyRow) => string, measure: Measure): Group[] {
+  const by = new Map<string, Group>();
+  for (const row of rows) {
+    const key = name(row);
+    const one = by.get(key) ?? { name: key, amount: 0, rows: [] };
+    one.amount += amountOf(row, measure);
+    one.rows.push(row);
+    by.set(key, one);
+  }
+  return [...by.values()].sort((a, b) => b.amount - a.amount);
+}
+
+/** One bar: the days from one to another. */
+export interface Period {
+  key: string;
+  from: string;
+  to: string;
+}
+
+/** Days, weeks or months: as many as can be told apart in a picture. */
+export function periods(range: Range): { unit: "day" | "week" | "month"; list: Period[] } {
+  const days = daysOf(range);
+  const unit = days.length <= 120 ? "day" : days.length <= 800 ? "week" : "month";
+  const list: Period[] = [];
+  for (const day of days) {
+    const monday = dayText(dayTime(day) - ((new Date(dayTime(day)).getUTCDay() + 6) % 7) * DAY);
+    const key = unit === "day" ? day : unit === "week" ? monday : day.slice(0, 7);
+    const last = list.at(-1);
+    if (last?.key === key) last.to = day;
+    else list.push({ key, from: day, to: day });
+  }
+  return { unit, list };
+}
+
+const quoted = (value: string | number | null) => {
+  const text = value === null ? "" : String(value);
+  // A spreadsheet would take a cell that begins so for a formula.
+  const safe = /^[=+\-@\t\r]/.test(text) && typeof value === "string" ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};
+
+/** The rows for a spreadsheet. */
+export function csv(data: DailyUsage, rows: DailyRow[]): string {
+  const head = "day,project,session,title,model,branch,agent,messages,input,output,cache_read,cache_write,cost_usd";
+  const lines = rows.map((row) => {
+    const session = data.sessions[row.session];
+    const project = data.projects[session.project];
+    return [
+      row.day,
+      project.path ?? project.project,
+      session.session,
+      session.title,
+      data.models[row.model],
+      row.abandoned ? "abandoned" : "active",
+      row.agent ? "yes" : "no",
+      row.messages,
+      row.input,
+      row.output,
+      row.cache_read,
+      row.cache_write,
+      row.cost_usd,
+    ]
+      .map(quoted)
+      .join(",");
+  });
+  return [head, ...lines, ""].join("\n");
+}

@@ -1,0 +1,43 @@
+// Names: short, and never the same for two things.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { importSource } from "./source.mjs";
+
+const { distinct, duration, middle, projectNames, tookText } = await importSource("words.ts");
+
+test("projects that end alike get as much of their path as tells them apart", () => {
+  const names = projectNames(["/home/ann/app", "/srv/app", "/home/ann/lib", "/home/bob/app", ""]);
+  assert.deepEqual([...names.values()].sort(), ["", "ann/app", "bob/app", "lib", "srv/app"].sort());
+  assert.equal(projectNames(["/app", "/x/app"]).get("/app"), "app");
+});
+
+test("labels that occur twice get what differs", () => {
+  const ways = [
+    { words: "a", n: 1 },
+    { words: "b", n: 2 },
+    { words: "a", n: 3 },
+  ];
+  assert.deepEqual(
+    distinct(
+      ways,
+      (one) => one.words,
+      (one) => `@${one.n}`,
+    ),
+    ["a (@1)", "b", "a (@3)"],
+  );
+});
+
+test("long names lose their middle", () => {
+  assert.equal(middle("short"), "short");
+  const cut = middle("very-long-model-name-with-a-version-20260101", 20);
+  assert.equal([...cut].length, 20);
+  assert.ok(cut.startsWith("very-long-") && cut.endsWith("20260101".slice(-9)), cut);
+});
+
+test("durations are told in the unit that fits", () => {
+  assert.equal(duration("2026-01-01T00:00:00Z", "2026-01-01T00:00:02.5Z"), 2500);
+  assert.equal(duration(null, "2026-01-01T00:00:00Z"), null);
+  assert.equal(duration("2026-01-01T00:00:05Z", "2026-01-01T00:00:00Z"), null);
+  assert.deepEqual([120, 2500, 42_000, 3_600_000].map(tookText), ["0.12 s", "2.5 s", "42 s", "1 h 0 min"]);
+});
