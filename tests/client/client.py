@@ -17,7 +17,7 @@ python3 "$STUB" "$PORT" "$SCRIPT" "$LOG" & stub=$!
 trap 'kill $stub' EXIT
 for _ in $(seq 50); do (exec 3<>/dev/tcp/127.0.0.1/$PORT) 2>/dev/null && break; sleep 0.1; done
 cd "$CWD" && exec 3<&- </dev/null
-env -i HOME="$HOME_DIR" PATH=/usr/local/bin:/usr/bin:/bin TERM=xterm LANG=C.UTF-8 SHELL=/bin/bash \
+env -i HOME="$HOME_DIR" PATH="$PROGRAMS/usr/local/bin:/usr/bin:/bin" TERM=xterm LANG=C.UTF-8 SHELL=/bin/bash \
   ANTHROPIC_API_KEY=dummy ANTHROPIC_BASE_URL="http://127.0.0.1:$PORT" DISABLE_TELEMETRY=1 DISABLE_AUTOUPDATER=1 \
   DISABLE_ERROR_REPORTING=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 timeout -k 3 "$LIMIT" "$CLIENT" "$@"
 '''
@@ -48,13 +48,16 @@ class Home:
                   "projects": {str(self.cwd): {"hasTrustDialogAccepted": True}}}
         (self.path / ".claude.json").write_text(json.dumps(config))
 
-    def run(self, script, *args, limit=60):
-        """Lets the client answer with the replies of a script; returns what it printed and what it sent."""
+    def run(self, script, *args, limit=60, programs=None):
+        """Lets the client answer with the replies of a script; returns what it printed and what it sent.
+
+        It finds the programs of one more directory."""
         (self.path / "script.json").write_text(json.dumps(script))
         log = self.path / "api.log"
         log.unlink(missing_ok=True)
         env = dict(os.environ, STUB=str(HERE / "stub.py"), PORT=str(PORT), SCRIPT=str(self.path / "script.json"),
-                   LOG=str(log), CWD=str(self.cwd), HOME_DIR=str(self.path), LIMIT=str(limit), CLIENT=str(self.client))
+                   LOG=str(log), CWD=str(self.cwd), HOME_DIR=str(self.path), LIMIT=str(limit), CLIENT=str(self.client),
+                   PROGRAMS=f"{programs}:" if programs else "")
         done = subprocess.run(["unshare", "-n", "bash", "-c", RUN, "run", *args], env=env, capture_output=True, text=True)
         requests = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
         return done, requests

@@ -14,7 +14,7 @@ import sys
 from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
 
 RAMUS, CLAUDE = sys.argv[1], pathlib.Path(sys.argv[2])
-READING = {"search", "list_projects", "list_sessions", "list_conversations", "read", "tree", "diff", "files_at", "usage"}
+READING = {"search", "list_projects", "list_sessions", "list_conversations", "list_annotations", "read", "tree", "diff", "files_at", "usage"}
 WRITING = {"goto", "fork", "confirm"}
 LONG = "5ec0de00-0000-4000-8000-000000000000"
 CURSOR = re.compile(r"\nnext_cursor: (\d+\.\d+) \(.*\)$")
@@ -49,7 +49,7 @@ def inside(text):
 async def say(session, name, /, **arguments):
     """The answer to a call; what was recorded is marked as history."""
     text = await answer(session, name, **arguments)
-    if name in READING and not text.startswith("no message"):
+    if name in READING and not text.startswith(("no message", "no matches")):
         assert MARKED.match(text), (name, text[:200])
     return inside(text)
 
@@ -129,7 +129,7 @@ async def reading(session):
     assert "fn main" in await say(session, "files_at", address="7ea9", path="src/main.rs")
     assert first
     # That there is nothing is an answer, not a failure.
-    assert "no message holds" in await say(session, "search", query="xyzzyplugh")
+    assert "no matches for" in await say(session, "search", query="xyzzyplugh")
 
 
 async def bad(session):
@@ -253,7 +253,7 @@ async def confined(session):
             told = await refused(session, name, **{key: address})
             assert "samovar" not in told, (name, address, told)
     assert "samovar" not in await refused(session, "diff", a=str(elsewhere), b="7ea9")
-    assert "no message holds" in await say(session, "search", query="samovar")
+    assert "no matches for" in await say(session, "search", query="samovar")
     assert "samovar" not in await say(session, "list_sessions", max_tokens=50_000)
     assert "linked" not in await say(session, "list_projects", max_tokens=50_000)
     for uri in (f"ramus://transcript/{elsewhere}", f"ramus://transcript/{str(elsewhere).replace('/', '%2F')}"):
