@@ -79,7 +79,7 @@ impl SearchNotes {
         }
         told.extend(self.suggestion_sentence());
         if self.is_cut {
-            told.push("Very many matches: the best of the newest are shown".to_owned());
+            told.push("Too many matches: showing the best of the newest".to_owned());
         }
         told
     }

@@ -246,7 +246,7 @@ pub enum ArchiveError {
     Locked(String),
     #[error("the archive {archive} is damaged: {what}")]
     Damaged { archive: String, what: String },
-    #[error("the database {0} holds no archive yet")]
+    #[error("the database {0} contains no archive yet")]
     NotInitialized(String),
     #[error("the archive {0} is a file on this machine; only an archive on a server can be shared")]
     NotShareable(String),

@@ -476,7 +476,7 @@ impl ScreenState {
 
     fn archive_all(&mut self) -> Vec<Effect> {
         self.close_overlay();
-        self.show_status("looking for what is not archived …", Label::Dim);
+        self.show_status("checking which files are not archived …", Label::Dim);
         vec![Effect::ArchiveAll]
     }
 

@@ -73,7 +73,7 @@ fn complete_sessions(typed: &str) -> Vec<CompletionCandidate> {
         found.extend(rows.iter().filter(by_title).take(MAX_SESSIONS).map(candidate));
     }
     if "latest".starts_with(typed) {
-        let help = "the session that was active last";
+        let help = "the most recently active session";
         found.insert(0, CompletionCandidate::new("latest").help(Some(help.into())));
     }
     // Shells sort by this, so that the newest stays first.

@@ -131,7 +131,7 @@ impl SearchRequest {
         if typed.filters.is_empty() || !typed.without.is_empty() {
             let message = match typed.without.is_empty() {
                 true => "the search text is empty".to_owned(),
-                false => "add a word to find beside those to leave out".to_owned(),
+                false => "add a word to find; `-word` only leaves messages out".to_owned(),
             };
             return Err(QueryError { message, span: None }.into());
         }

@@ -89,7 +89,7 @@ pub(crate) fn draw_palette(pane: &mut PalettePane, canvas: &mut Canvas<'_>, area
         }
     }
     if pane.rows.is_empty() {
-        canvas.draw_line(rows, 1, &Line::new("no action has these letters", Label::Dim));
+        canvas.draw_line(rows, 1, &Line::new("no matching action", Label::Dim));
     }
 }
 

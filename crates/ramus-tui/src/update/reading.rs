@@ -326,7 +326,7 @@ impl ScreenState {
             ('m', ExportFormat::Markdown, "Markdown"),
             ('h', ExportFormat::Html, "HTML, one file"),
             ('j', ExportFormat::Json, "JSON"),
-            ('l', ExportFormat::Jsonl, "JSONL, the lines as they are"),
+            ('l', ExportFormat::Jsonl, "JSONL, the original lines"),
             ('t', ExportFormat::Text, "text"),
         ];
         let choices = formats.map(|(letter, format, label)| {

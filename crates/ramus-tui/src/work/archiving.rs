@@ -23,7 +23,7 @@ fn archive_all(workspace: &Workspace, events: &Sender<ScreenEvent>) -> Result<Li
     let now = time_from_system(SystemTime::now());
     let failed = |error: ArchiveError| error_lines(&error, None::<&str>);
     let Some(plan) = workspace.plan_archiving(now).map_err(failed)? else {
-        return Ok(Line::new("started with --no-archive: nothing is archived", Label::Warning));
+        return Ok(Line::new("nothing archived: ramus was started with --no-archive", Label::Warning));
     };
     let said: Vec<Line> = plan.sentences(&bytes).iter().map(|text| Line::plain(text)).collect();
     if plan.files == 0 {

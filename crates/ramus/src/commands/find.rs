@@ -463,7 +463,7 @@ pub(crate) fn no_match(text: &str) -> CommandError {
 pub(crate) fn no_match_hint(request: &SearchRequest, offers_fuzzy: bool) -> Option<&'static str> {
     let words = request.query.typed_words().map_or(0, |typed| typed.words.len());
     match offers_fuzzy {
-        _ if request.has_filters() => Some("Only what passes the filters was searched"),
+        _ if request.has_filters() => Some("Only messages that match the filters were searched"),
         _ if words < 2 => None,
         true => Some("No session contains all words. Try fewer words, or --fuzzy"),
         false => Some("No session contains all words. Try fewer words"),

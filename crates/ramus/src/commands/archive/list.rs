@@ -54,7 +54,7 @@ pub(super) fn list(ui: &mut Ui, global: &Global, args: &ListArgs) -> Result<(), 
     }
     if sessions.is_empty() {
         return Err(CommandError::nothing_found(match is_any_archived {
-            true => "no archived session was deleted: the files of all of them are on disk",
+            true => "the files of all archived sessions are still on disk",
             false => "no session is archived",
         }));
     }

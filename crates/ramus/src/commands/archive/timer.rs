@@ -58,9 +58,9 @@ pub(super) fn install_timer(ui: &mut Ui, global: &Global, yes: bool) -> Result<(
         if cfg!(windows) {
             let words: Vec<String> = command.words.iter().map(|word| shell_quoted(word)).collect();
             let run = words.join(" ");
-            return Err(CommandError::user_error("there is no systemd and no launchd on Windows")
+            return Err(CommandError::user_error("timers are not supported on Windows")
                 .with_hint(format!(
-                    "use the Task Scheduler: `schtasks /create /sc hourly /tn ramus-archive /tr` with the command {run}"
+                    "use the Task Scheduler: `schtasks /create /sc hourly /tn ramus-archive /tr COMMAND`, where COMMAND is {run}"
                 )));
         }
         let line = cron_line(&command, &|word| shell_quoted(word));
@@ -89,21 +89,21 @@ pub(super) fn install_timer(ui: &mut Ui, global: &Global, yes: bool) -> Result<(
                     .for_each(|line| ui.print_message(&Line::plain(&format!("  {line}"))));
             }
         }
-        return finish(ui, &setup, false, true, "`--yes` writes these files and starts the timer.");
+        return finish(ui, &setup, false, true, "Use --yes to write these files and start the timer.");
     }
     setup.write_files()?;
     if let Err(why) = run(&setup.start) {
         setup.remove_files()?;
         let line = cron_line(&command, &|word| shell_quoted(word));
         return Err(CommandError::user_error(format!("the timer could not be started: {why}"))
-            .with_hint(format!("nothing was changed; as a line for `crontab -e`: {line}")));
+            .with_hint(format!("nothing changed; you can add this line with `crontab -e` instead: {line}")));
     }
     finish(
         ui,
         &setup,
         true,
         true,
-        "A timer archives every hour. `ramus archive uninstall --timer` removes it.",
+        "A timer now archives every hour. Run `ramus archive uninstall --timer` to remove it.",
     )
 }
 
@@ -128,7 +128,7 @@ pub(super) fn uninstall_timer(ui: &mut Ui, global: &Global, yes: bool) -> Result
                 &setup,
                 true,
                 true,
-                "`--yes` stops the timer and removes its files.",
+                "Use --yes to stop the timer and remove its files.",
             );
         }
         TimerState::Installed => {}
@@ -148,8 +148,8 @@ pub(super) fn uninstall_timer(ui: &mut Ui, global: &Global, yes: bool) -> Result
 fn refusal(setup: &TimerSetup) -> CommandError {
     let files: Vec<String> =
         setup.files.iter().map(|file| file.path.display().to_string()).collect();
-    CommandError::user_error(format!("somebody else wrote or changed {}", files.join(" or ")))
-        .with_hint("nothing changed; look at the file, and remove it if it is not needed")
+    CommandError::user_error(format!("ramus did not write {}, or it was changed since", files.join(" or ")))
+        .with_hint("nothing changed; check the file, and remove it if it is not needed")
 }
 
 /// Runs a command; says why it did not succeed.
