@@ -59,29 +59,29 @@ pub struct SearchNotes {
 impl SearchNotes {
     /// Returns the notes as sentences for a reader.
     pub fn sentences(&self) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut sentences = Vec::new();
         if self.ignored_case {
-            told.push("No match with this case; showing matches that ignore it".to_owned());
+            sentences.push("No match with this case; showing matches that ignore it".to_owned());
         }
         if !self.missing.is_empty() {
             let missing: Vec<String> =
                 self.missing.iter().map(|word| format!("{word:?}")).collect();
             let missing = missing.join(", ");
-            told.push(match self.partial_left_out {
+            sentences.push(match self.partial_left_out {
                 0 => format!("No session has all words. These lack {missing}"),
                 more => format!("No session has all words. These and {more} more lack {missing}"),
             });
         } else if self.is_spread {
-            told.push("No message has all words. These sessions have them in several".to_owned());
+            sentences.push("No message has all words. These sessions have them in several".to_owned());
         }
         for (word, similar) in &self.corrected {
-            told.push(format!("No match for {word:?}; searched for {similar:?}"));
+            sentences.push(format!("No match for {word:?}; searched for {similar:?}"));
         }
-        told.extend(self.suggestion_sentence());
+        sentences.extend(self.suggestion_sentence());
         if self.is_cut {
-            told.push("Too many matches: showing the best of the newest".to_owned());
+            sentences.push("Too many matches: showing the best of the newest".to_owned());
         }
-        told
+        sentences
     }
 }
 

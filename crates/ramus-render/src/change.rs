@@ -291,12 +291,12 @@ fn print_merge(
             "            a note at the end lists both versions; files on disk are not changed";
         print(Line::new(text, Label::Dim));
     }
-    let mended = merged.chain_fixes;
+    let fixes = merged.chain_fixes;
     let repaired = [
-        (mended.answered, "tool calls without a result get an \"interrupted\" result"),
-        (mended.strays, "tool results without a call are left out"),
-        (mended.thinking, "thinking blocks without a signature are left out"),
-        (mended.set_back, "records with a date in the future get a valid date"),
+        (fixes.answered, "tool calls without a result get an \"interrupted\" result"),
+        (fixes.strays, "tool results without a call are left out"),
+        (fixes.thinking, "thinking blocks without a signature are left out"),
+        (fixes.set_back, "records with a date in the future get a valid date"),
     ];
     let repaired = repaired.into_iter().filter(|(count, _)| *count > 0);
     repaired

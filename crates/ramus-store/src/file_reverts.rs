@@ -43,9 +43,9 @@ pub fn find_reverts(
         // Most new branches are told apart by the first look alone.
         let Some(now) = files_at(None, new).filter(has_checkpointed_file) else { continue };
         if let (Some(before), Some(end)) = (files_at(None, old), files_at(Some(along), end))
-            && let Some(told) = judge_files([before, end, now])
+            && let Some(outcome) = judge_files([before, end, now])
         {
-            reverts.insert(new, told);
+            reverts.insert(new, outcome);
         }
     }
     reverts
@@ -86,11 +86,11 @@ fn branch_end_before(
     let paths = below.map(|conversation| history.conversation_path(conversation));
     let ends = paths.filter_map(|path| {
         let start = path.nodes.iter().position(|node| *node == old)?;
-        let is_said = |node: &&NodeId| {
+        let in_dialogue = |node: &&NodeId| {
             let role = history.session.record(**node).role;
             **node < new && matches!(role, RecordRole::Reply | RecordRole::ToolResult)
         };
-        let end = path.nodes[start..].iter().filter(is_said).max().copied()?;
+        let end = path.nodes[start..].iter().filter(in_dialogue).max().copied()?;
         Some((path, end))
     });
     ends.max_by_key(|(_, end)| *end)

@@ -286,8 +286,8 @@ impl Journal {
     ///
     /// It is above every number in the trash as well, because the journal may have been lost.
     pub(crate) fn next_number(&self, state: &StateDir) -> u64 {
-        let told = self.operations.iter().map(|operation| operation.op).max().unwrap_or(0);
-        told.max(state.last_trashed_operation()) + 1
+        let newest = self.operations.iter().map(|operation| operation.op).max().unwrap_or(0);
+        newest.max(state.last_trashed_operation()) + 1
     }
 
     /// Returns an operation by its number.

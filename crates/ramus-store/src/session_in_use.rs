@@ -13,9 +13,9 @@ pub fn find_open_client(root: &Path, session: &str) -> Option<u32> {
     let entries = fs::read_dir(root.join("sessions")).ok()?;
     let holds = |path: &Path| {
         let text = regular_file::read_limited(path, regular_file::SMALL_FILE_BYTES).ok()?;
-        let told: serde_json::Value = serde_json::from_slice(&text).ok()?;
-        let pid: u32 = told.get("pid")?.as_u64()?.try_into().ok()?;
-        (told.get("sessionId")?.as_str()? == session && is_process_alive(pid)).then_some(pid)
+        let open_session: serde_json::Value = serde_json::from_slice(&text).ok()?;
+        let pid: u32 = open_session.get("pid")?.as_u64()?.try_into().ok()?;
+        (open_session.get("sessionId")?.as_str()? == session && is_process_alive(pid)).then_some(pid)
     };
     entries.flatten().find_map(|entry| holds(&entry.path()))
 }

@@ -203,19 +203,19 @@ fn draw_foot(state: &ScreenState, canvas: &mut Canvas<'_>, area: Rect) {
         };
         return canvas.draw_line(area, 0, &prompt.input.input_line(sign, usize::from(area.width)));
     }
-    if let Some(said) = &state.status_line {
+    if let Some(note) = &state.status_line {
         let mut line = Line::plain(" ");
-        line.append(said);
+        line.append(note);
         return canvas.draw_line(area, 0, &line);
     }
     let is_read = state.overlay.is_none() && state.focus != Focus::List;
     let searched = state.open_transcript().filter(|_| is_read);
-    let told = searched.and_then(transcript::TranscriptPane::search_state);
-    let told = told.map(|told| Line::new(&format!("{told} "), Label::Branch)).unwrap_or_default();
+    let search_words = searched.and_then(transcript::TranscriptPane::search_state);
+    let search_words = search_words.map(|search_words| Line::new(&format!("{search_words} "), Label::Branch)).unwrap_or_default();
     let hints = key_hints(state);
     let room = usize::from(area.width).saturating_sub(1);
-    let gap = if told.is_empty() { 0 } else { HINT_GAP };
-    let shown = fitting_hints(&hints, room.saturating_sub(told.width() + gap));
+    let gap = if search_words.is_empty() { 0 } else { HINT_GAP };
+    let shown = fitting_hints(&hints, room.saturating_sub(search_words.width() + gap));
     let mut line = Line::default();
     for (hint, _) in hints.iter().zip(shown).filter(|(_, is_shown)| *is_shown) {
         line.push(if line.is_empty() { " " } else { "  " }, Label::Plain);
@@ -223,7 +223,7 @@ fn draw_foot(state: &ScreenState, canvas: &mut Canvas<'_>, area: Rect) {
     }
     let room = usize::from(area.width).saturating_sub(line.width() + 2);
     canvas.draw_line(area, 0, &line);
-    canvas.line_right(area, 0, &truncate_line(&told, room));
+    canvas.line_right(area, 0, &truncate_line(&search_words, room));
 }
 
 /// A key and what it does right now.

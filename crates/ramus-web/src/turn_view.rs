@@ -215,9 +215,9 @@ impl TurnViewer<'_> {
                     if *for_tool_use { "Interrupted: tool call rejected" } else { "Interrupted" };
                 ("interrupt", none(), note(text.to_owned(), true))
             }
-            TurnKind::Synthetic(said) => {
-                let kind = if said.is_api_error { "error" } else { "note" };
-                (kind, none(), note(said.text.clone(), said.is_api_error))
+            TurnKind::Synthetic(message) => {
+                let kind = if message.is_api_error { "error" } else { "note" };
+                (kind, none(), note(message.text.clone(), message.is_api_error))
             }
             TurnKind::Compaction(compaction) => {
                 let mut parts = Vec::new();
@@ -275,9 +275,9 @@ impl TurnViewer<'_> {
                 };
                 ("file", none(), parts)
             }
-            TurnKind::Note(said) => {
-                let bad = said.kind == "api_error" || said.level.as_deref() == Some("error");
-                (if bad { "error" } else { "note" }, none(), note(said.text.clone(), bad))
+            TurnKind::Note(message) => {
+                let bad = message.kind == "api_error" || message.level.as_deref() == Some("error");
+                (if bad { "error" } else { "note" }, none(), note(message.text.clone(), bad))
             }
             TurnKind::Injected(text) => {
                 let html = html::prose_html(&self.cut_text(text).0);
@@ -365,15 +365,15 @@ impl TurnViewer<'_> {
     }
 
     fn call_piece(&self, n: usize, call: &ToolCall) -> Piece {
-        let said = summarize_call(call, &self.text_config(ToolDetail::Brief));
+        let message = summarize_call(call, &self.text_config(ToolDetail::Brief));
         let short = |text: String| text.chars().take(400).collect();
         Piece::Call(CallView {
             n,
             tool: tool_kind(call),
-            name: short(said.name),
-            subject: short(said.subject),
-            outcome: short(said.outcome),
-            failed: said.failed,
+            name: short(message.name),
+            subject: short(message.subject),
+            outcome: short(message.outcome),
+            failed: message.failed,
             running: call.result.is_none(),
             agent: call.agent.clone(),
         })
@@ -493,7 +493,7 @@ pub(crate) fn turn_text(turn: &Turn) -> String {
             let line = format!("{} {}", command.name, command.args);
             [line.trim(), &command.stdout, &command.stderr].join("\n").trim().to_owned()
         }
-        TurnKind::Synthetic(said) => said.text.clone(),
+        TurnKind::Synthetic(message) => message.text.clone(),
         TurnKind::Compaction(compaction) => compaction.summary.clone().unwrap_or_default(),
         TurnKind::Notification(news) => news.text.clone(),
         _ => String::new(),

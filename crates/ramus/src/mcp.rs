@@ -152,9 +152,9 @@ impl ServerHandler for McpServer {
         let arguments = request.arguments.iter().flatten();
         let long = { arguments }.find(|(_, value)| value.to_string().len() > MAX_ARGUMENT_CHARS);
         if let Some((name, _)) = long {
-            let told =
+            let refusal =
                 format!("`{}` is longer than {MAX_ARGUMENT_CHARS} characters", clip_message(name));
-            return Ok(CallToolResult::error(vec![ContentBlock::text(told)]).into());
+            return Ok(CallToolResult::error(vec![ContentBlock::text(refusal)]).into());
         }
         let mut answer = self.router.call(ToolCallContext::new(self, request, context)).await?;
         if let CallToolResponse::Complete(result) = &mut answer
@@ -197,12 +197,12 @@ impl ServerHandler for McpServer {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
         let Some((address, cursor)) = resources::parse_uri(&uri) else {
-            let told = format!(
+            let refusal = format!(
                 "invalid transcript address {:?}; it must begin with {}",
                 clip_message(&uri),
                 resources::SCHEME
             );
-            return Err(ErrorData::resource_not_found(told, None));
+            return Err(ErrorData::resource_not_found(refusal, None));
         };
         let read = self.run_work(&context, move |global| {
             resources::read_resource(global, &uri, &address, cursor.as_deref())

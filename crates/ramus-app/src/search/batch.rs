@@ -482,18 +482,18 @@ impl<'a> SearchBatch<'a> {
             SourceFormat::Records if depth > 0 => Some(RecordReader::open(&source.file.path)?),
             _ => None,
         };
-        for ((at, nth), spot) in together.iter().zip(found.nodes) {
+        for ((at, nth), copy_context) in together.iter().zip(found.nodes) {
             let known = &mut self.located[*at];
             if let Some(copy) = nth.checked_sub(1) {
-                known.copies[copy] = spot.branch;
+                known.copies[copy] = copy_context.branch;
                 continue;
             }
-            if let (Some(bodies), Some(node)) = (&mut bodies, spot.node) {
+            if let (Some(bodies), Some(node)) = (&mut bodies, copy_context.node) {
                 known.context = Some(read_context(&found.history, bodies, node, depth)?);
             }
-            let short = spot.uuid.as_deref().map(|uuid| found.history.short_uuid(uuid).to_owned());
+            let short = copy_context.uuid.as_deref().map(|uuid| found.history.short_uuid(uuid).to_owned());
             known.short_uuid = short;
-            known.hit_context = spot;
+            known.hit_context = copy_context;
         }
         Ok(())
     }

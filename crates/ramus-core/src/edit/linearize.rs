@@ -188,15 +188,15 @@ impl<'a, 'w> Linearizer<'a, 'w> {
         self.fixes.strays += order.strays;
         let mut renames = Arc::new(self.choose_new_uuids(source, nodes, names));
         let mut entered = FxHashSet::default();
-        for woven in order.rows {
+        for record_row in order.rows {
             let message = history
                 .message_tree
-                .message_of(woven.node())
+                .message_of(record_row.node())
                 .filter(|message| entered.insert(*message));
             if let Some(message) = message {
                 self.replace_used_ids(source, message, &mut renames);
             }
-            match woven {
+            match record_row {
                 OrderedRecord::Chain(node) => self.add_to_chain(source, node, &renames, bodies),
                 OrderedRecord::Beside(node) => self.add_beside(source, node, &renames),
                 OrderedRecord::Sidechain(node) => self.add_sidechain(source, node, &renames),
@@ -248,11 +248,11 @@ impl<'a, 'w> Linearizer<'a, 'w> {
                     line.splice.set_time(time);
                 }
                 NewLine::Made(bytes) => {
-                    let Some((_, said, _)) = made.next_if(|(at, ..)| *at == index) else {
+                    let Some((_, user_text, _)) = made.next_if(|(at, ..)| *at == index) else {
                         continue;
                     };
                     let (session, cwd) = (self.writer.session, self.config.cwd);
-                    *bytes = said.into_line(facts, session, cwd, time.unwrap_or(now));
+                    *bytes = user_text.into_line(facts, session, cwd, time.unwrap_or(now));
                 }
             }
         }
@@ -480,8 +480,8 @@ impl<'a, 'w> Linearizer<'a, 'w> {
         self.has_message = true;
         let uuid = (self.writer.new_id)();
         let parent = self.tip.replace(uuid.clone());
-        let said = UserRecord { parent, uuid, content, provenance: from };
-        self.user_records.push((self.lines.len(), said, time));
+        let user_text = UserRecord { parent, uuid, content, provenance: from };
+        self.user_records.push((self.lines.len(), user_text, time));
         // It is written when all times are known.
         self.push_line(NewLine::Made(Vec::new()), RowPlace::Chain);
     }

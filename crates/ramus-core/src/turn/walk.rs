@@ -354,8 +354,8 @@ fn pull_request_notes(history: &History) -> PullRequestNotes {
     for (id, request) in session.pull_requests() {
         for node in (before..id.0).map(NodeId) {
             let record = session.record(node);
-            let is_said = record.role.is_dialogue() || record.role == RecordRole::ToolResult;
-            if record.is_node() && is_said {
+            let is_turn_part = record.role.is_dialogue() || record.role == RecordRole::ToolResult;
+            if record.is_node() && is_turn_part {
                 message = history.message_tree.message_of(node).or(message);
             }
         }

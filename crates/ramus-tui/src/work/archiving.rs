@@ -25,12 +25,12 @@ fn archive_all(workspace: &Workspace, events: &Sender<ScreenEvent>) -> Result<Li
     let Some(plan) = workspace.plan_archiving(now).map_err(failed)? else {
         return Ok(Line::new("nothing archived: ramus was started with --no-archive", Label::Warning));
     };
-    let said: Vec<Line> = plan.sentences(&bytes).iter().map(|text| Line::plain(text)).collect();
+    let plan_lines: Vec<Line> = plan.sentences(&bytes).iter().map(|text| Line::plain(text)).collect();
     if plan.files == 0 {
-        return Ok(said.into_iter().next().unwrap_or_default());
+        return Ok(plan_lines.into_iter().next().unwrap_or_default());
     }
     let (answer, answered) = channel();
-    let asked = ScreenEvent::Asked(said, "Archive them?".to_owned(), answer);
+    let asked = ScreenEvent::Asked(plan_lines, "Archive them?".to_owned(), answer);
     if events.send(asked).is_err() || !answered.recv().unwrap_or(false) {
         return Ok(Line::plain("nothing archived"));
     }

@@ -115,11 +115,11 @@ fn conversation_list(
     digest: &SessionDigest,
     summaries: &ProjectSummaries,
 ) -> Vec<Conversation> {
-    let mut told = json::from_conversations(id, file, digest, summaries);
-    for (conversation, found) in told.iter_mut().zip(&history.branches.conversations) {
+    let mut shown = json::from_conversations(id, file, digest, summaries);
+    for (conversation, found) in shown.iter_mut().zip(&history.branches.conversations) {
         conversation.leaf = history.node_address(found.leaf);
     }
-    told
+    shown
 }
 
 pub(crate) async fn get_conversations(

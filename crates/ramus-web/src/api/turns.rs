@@ -309,7 +309,7 @@ fn is_failure(placed: &PlacedTurn) -> bool {
         call.result.as_ref().is_some_and(|result| result.is_error)
     };
     match &placed.turn.kind {
-        TurnKind::Synthetic(said) => said.is_api_error,
+        TurnKind::Synthetic(synthetic) => synthetic.is_api_error,
         TurnKind::Note(note) => note.kind == "api_error",
         TurnKind::Damaged { .. } => true,
         _ => placed.turn.tool_calls().any(call),

@@ -497,8 +497,8 @@ fn write_counts(
     }
     if counts.ignored_case {
         let notes = SearchNotes { ignored_case: true, ..SearchNotes::default() };
-        let told = notes.sentences().join(". ");
-        ui.print_message(&Line::new(&told, Label::Dim));
+        let note = notes.sentences().join(". ");
+        ui.print_message(&Line::new(&note, Label::Dim));
     }
     if counts.messages == 0 { Err(nothing_found(args, text, request)) } else { Ok(()) }
 }

@@ -319,13 +319,13 @@ fn annotation_line(list: &ListPane, session: &SessionRow) -> Line {
 
 /// Returns what is at the right edge of a session that has one line.
 fn session_numbers(list: &ListPane, session: &SessionRow, wide: bool, clock: &ScreenClock) -> Line {
-    let ways = session.conversations.len();
+    let branch_count = session.conversations.len();
     let mut right = annotation_line(list, session);
     if session.file.archived {
         right.push("archived ", Label::Note);
     }
-    if ways > 1 {
-        right.push(&format!("┬{ways} "), Label::Branch);
+    if branch_count > 1 {
+        right.push(&format!("┬{branch_count} "), Label::Branch);
     }
     if wide && let Some(origin) = session.family.origins.first() {
         right.push(&format!("↳{} ", origin.kind.as_str()), Label::Branch);

@@ -157,8 +157,8 @@ fn run(words: &[String]) -> Result<(), String> {
     let Some((program, args)) = words.split_first() else { return Ok(()) };
     let output = Command::new(program).args(args).stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{program}: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    if output.status.success() { Ok(()) } else { Err(format!("{program}: {said}")) }
+    let complaint = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    if output.status.success() { Ok(()) } else { Err(format!("{program}: {complaint}")) }
 }
 
 fn finish(
