@@ -26,13 +26,13 @@ use crate::workspace::{ProgressSink, Workspace};
 /// How a search ended.
 #[derive(Clone, Debug)]
 pub struct SearchOutcome {
-    /// How many hits were handed out.
+    /// How many hits were delivered.
     pub shown: usize,
     /// How many were found.
     pub found: usize,
     /// All files were searched; otherwise there are more hits than were found.
     pub is_complete: bool,
-    /// How many bytes were read because the cache knows nothing of them.
+    /// How many bytes were read because they are not in the cache.
     pub unknown_bytes: u64,
     pub notes: SearchNotes,
 }
@@ -104,7 +104,7 @@ pub struct SearchCounts {
     pub messages: usize,
     /// The files with matches in the order of their first ones, each with the number of its messages.
     pub files: Vec<(String, usize)>,
-    /// How many bytes were read because the cache knows nothing of them.
+    /// How many bytes were read because they are not in the cache.
     pub unknown_bytes: u64,
     /// Nothing was found with the case that was typed, so the search ignored it.
     pub ignored_case: bool,
@@ -354,7 +354,7 @@ impl Workspace {
     }
 }
 
-/// Whether nothing was found and somebody still waits for it.
+/// Whether nothing was found and the caller still waits.
 fn is_open(outcome: &SearchOutcome, progress: &dyn ProgressSink) -> bool {
     outcome.found == 0 && !progress.is_cancelled()
 }

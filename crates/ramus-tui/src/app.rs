@@ -64,7 +64,7 @@ pub struct ScreenOptions {
 
 type Resume = fn(Option<&Path>, &str, Option<ResumeDecision>) -> io::Result<()>;
 
-/// How long drawing waits for what is about to be seen, so that it does not flicker.
+/// How long drawing waits for blocks that are about to be visible, so that the screen does not flicker.
 const DRAW_DELAY: Duration = Duration::from_millis(8);
 
 /// Shows the screens until they are left.
@@ -198,7 +198,7 @@ fn resume(
     Ok(())
 }
 
-/// Starts the thread that hears keys, the mouse and changes of size.
+/// Starts the thread that reads keys, mouse events and changes of size.
 fn listen_for_input(sender: &Sender<ScreenEvent>, gate: Arc<InputGate>) {
     work::spawn_guarded(sender.clone(), move |events| {
         while let Ok(event) = gate.read_event() {

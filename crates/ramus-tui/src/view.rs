@@ -17,7 +17,7 @@ use crate::state::{Focus, InputPromptKind, Overlay, ScreenAreas, ScreenState};
 const MIN_SIZE: (u16, u16) = (20, 5);
 
 pub(crate) fn draw_screen(state: &mut ScreenState, buffer: &mut Buffer) {
-    // The window may have changed since its last event: what is drawn on decides.
+    // The window may have changed since its last event; the size of the canvas decides.
     if state.size != (buffer.area.width, buffer.area.height) {
         state.size = (buffer.area.width, buffer.area.height);
         state.resize_transcript();
@@ -125,7 +125,7 @@ fn head_line(state: &ScreenState) -> Line {
     line
 }
 
-/// Shows where the session came from and what was made from it, as far as it fits.
+/// Shows the origins and offspring of the session, as far as they fit.
 fn lineage_line(state: &ScreenState, reading: &transcript::TranscriptPane, room: usize) -> Line {
     let listed =
         state.list.session_of(&reading.chapter.file.path).filter(|_| reading.aside.is_none());
@@ -173,7 +173,7 @@ fn branch_line(state: &ScreenState, reading: &transcript::TranscriptPane) -> Lin
     line
 }
 
-/// Returns what is read is called: as the list has it, which knows what other files call it (R15).
+/// Returns the title of the open session as in the list, which knows titles from other files (R15).
 fn transcript_title(state: &ScreenState, reading: &transcript::TranscriptPane) -> String {
     if reading.aside.is_some() {
         let history = &reading.chapter.history;

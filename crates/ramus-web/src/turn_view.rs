@@ -321,7 +321,7 @@ impl TurnViewer<'_> {
     fn reply_pieces(&self, answer: &Reply) -> Vec<Piece> {
         let (mut calls, mut pictures) = (0, 0);
         let mut pieces = Vec::new();
-        // A thought without text is worth a line only where it is all there is.
+        // Thinking without text gets a line only if the reply has nothing else.
         let silent = answer.parts.iter().all(is_withheld);
         let parts = answer.parts.iter().filter(|part| !is_withheld(part));
         for part in parts.chain(answer.parts.first().filter(|_| silent)) {
@@ -379,7 +379,7 @@ impl TurnViewer<'_> {
         })
     }
 
-    /// Opens a call: what was asked and what came of it.
+    /// Opens a call: its input and its result.
     pub(crate) fn call_html(&self, call: &ToolCall) -> String {
         let mut out = String::new();
         let tools = if self.whole { ToolDetail::Full } else { ToolDetail::Brief };
@@ -478,7 +478,7 @@ impl TurnViewer<'_> {
 /// How many lines of a diff are shown at first.
 const MAX_DIFF_LINES: usize = 400;
 
-/// Returns what was written in a turn, without tool calls and thinking.
+/// Returns the text of a turn, without tool calls and thinking.
 pub(crate) fn turn_text(turn: &Turn) -> String {
     match &turn.kind {
         TurnKind::Prompt(prompt) => prompt.text.clone(),

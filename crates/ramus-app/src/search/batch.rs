@@ -23,7 +23,7 @@ use super::{SearchCounts, SearchFiles, SearchRequest};
 use crate::address::ResolvedFile;
 use crate::workspace::{ProgressSink, Workspace};
 
-/// Of how many sessions, and up to which size of their files, branches are looked at to order hits.
+/// The limits up to which branches are examined to order hits: number of sessions, and size of their files.
 const ACTIVE_SESSIONS: usize = 10;
 const ACTIVE_BYTES: u64 = 4 * 1024 * 1024;
 

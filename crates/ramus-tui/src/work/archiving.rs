@@ -1,4 +1,4 @@
-//! Archiving everything that is new: said, asked and done.
+//! Archives everything that is new, after asking.
 
 use std::sync::mpsc::{Sender, channel};
 use std::time::SystemTime;
@@ -14,7 +14,7 @@ use crate::event::ScreenEvent;
 
 /// Says what would be archived, asks, and archives it; returns what to show.
 pub(crate) fn run_archiving(workspace: &Workspace, events: &Sender<ScreenEvent>) -> ScreenEvent {
-    // What was listed before is looked at again: the plan is for the files as they are now.
+    // Files are checked again: the plan is for their current state.
     workspace.request_refresh();
     archive_all(workspace, events).map_or_else(could_not, ScreenEvent::Status)
 }

@@ -126,7 +126,7 @@ pub(crate) fn resume_line(workspace: &Workspace, at: &NodeAddress) -> ScreenEven
     planned.map_or_else(could_not, |line| ScreenEvent::Text(line, "the command"))
 }
 
-/// Finds out what has to be done before Claude Code resumes somewhere.
+/// Finds out what must be done before Claude Code resumes at a message.
 pub(crate) fn plan_resume(workspace: &Workspace, request: OpenRequest) -> ScreenEvent {
     // Read again, because the plan is for the current state of the files.
     workspace.request_refresh();

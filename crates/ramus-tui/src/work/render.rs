@@ -42,7 +42,7 @@ pub(crate) struct RenderRequest {
 /// Idle time before preparing blocks, so that scrolling is not delayed.
 const PREPARE_DELAY: Duration = Duration::from_millis(20);
 
-/// Starts the thread that renders what is seen.
+/// Starts the thread that renders visible blocks.
 pub(crate) fn start_render_worker(
     events: Sender<ScreenEvent>,
     clock: ScreenClock,
@@ -238,7 +238,7 @@ fn branch_line(branch: &ForkTurnBranch, index: usize, taken: bool) -> (Line, Str
     (left, right)
 }
 
-/// Returns the words of a block as they were written.
+/// Returns the original text of a block.
 pub(crate) fn block_text(want: &RenderRequest) -> String {
     let TranscriptItemKind::Block(range) = &want.kind else { return String::new() };
     let mut words: Vec<String> = Vec::new();

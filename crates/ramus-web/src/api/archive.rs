@@ -1,4 +1,4 @@
-//! Archiving what is new: what it would do, and doing it.
+//! Plans and runs the archiving of new content.
 
 use std::sync::Arc;
 use std::time::SystemTime;

@@ -68,12 +68,12 @@ pub(crate) async fn get_find(
     let typed = request.scope_text.take();
     let scope = move || search_scope(&resolver, &wanted, typed.as_deref());
     request.scope = state.queues.run(TaskKind::Searches, scope).await??;
-    // Unbounded, so that a slow reader holds no thread. The number of hits is limited.
+    // Unbounded, so that a slow reader blocks no thread. The number of hits is limited.
     let (sender, receiver) = unbounded_channel();
     let (searching, failed) = (state.clone(), sender.clone());
     tokio::spawn(async move {
         let search = move || send_hits(&searching, &request, sender);
-        // The reader shall not take half an answer for a whole one.
+        // The reader must not take an incomplete answer for a complete one.
         if !matches!(state.queues.run(TaskKind::Searches, search).await, Ok(Ok(()))) {
             let _ = failed.send(Err(io::Error::other("the server is too busy")));
         }

@@ -36,7 +36,7 @@ pub(crate) struct Overview {
     /// How many days the client keeps a session, and whether its settings say so.
     retention_days: u32,
     retention_set: bool,
-    /// Announces what is due for deletion; `None`: nothing is.
+    /// Announces files due for deletion; `None`: there are none.
     due: Option<String>,
     /// How many of these files are not archived; they can be.
     unarchived: usize,

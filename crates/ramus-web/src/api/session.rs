@@ -154,7 +154,7 @@ pub(crate) async fn get_tree(
     .await
 }
 
-/// Where a session came from, or what came out of it.
+/// An origin or offspring of a session.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct RelativeView {

@@ -70,7 +70,7 @@ struct UsageAnswers {
 pub(crate) struct CachedUsage(Mutex<Option<(u64, UsageAnswers)>>);
 
 impl CachedUsage {
-    /// Adds up what was used; all files are read for it, unless they are as they were.
+    /// Sums up usage; reads all files, unless they are unchanged.
     fn answers(&self, workspace: &Workspace) -> Result<UsageAnswers, ApiError> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut hash = Xxh3::new();
@@ -85,7 +85,7 @@ impl CachedUsage {
         {
             return Ok(answers.clone());
         }
-        // What the digests know already is not held twice.
+        // Facts that digests have are not stored twice.
         workspace.survey_all();
         let used = workspace.survey_usage(Scope::All);
         let ledger = used.open_ledger(false);

@@ -28,7 +28,7 @@ pub(crate) struct ForkArgs {
     write: WriteArgs,
 }
 
-/// Where a new session goes, and what it is called.
+/// Project and title of a new session.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ForkTo {
     /// Create it in this project: a path, a name, or part of one

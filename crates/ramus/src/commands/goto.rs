@@ -59,7 +59,7 @@ pub(crate) struct BranchArgs {
 pub(crate) fn goto(ui: &mut Ui, global: &Global, args: &GotoArgs) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, &args.address)?;
     let text = args.text.join(" ");
-    // Words alone are looked for where somebody was last at work, before they can be those of a title.
+    // Words without a session are searched in the most recently active session first, before they count as a title.
     if text.is_empty()
         && args.address.contains(char::is_whitespace)
         && let Ok(latest) = workspace.resolve_address("latest")

@@ -22,7 +22,7 @@ pub(crate) fn visible_branches(taken: Option<usize>, all: usize) -> Range<usize>
 const FIRST_BRANCH_LINE: usize = 2;
 
 impl TranscriptPane {
-    /// Switches to the alternative before or after at the fork that is meant; `false`: there is none.
+    /// Switches to the previous or next branch of the current fork; `false`: there is none.
     pub(crate) fn switch_branch(&mut self, by: isize) -> bool {
         let Some(item) = self.nearest_fork() else { return false };
         let TranscriptItemKind::Fork(at) = self.items[item].kind else { return false };

@@ -18,7 +18,7 @@ pub(crate) struct TranscriptSearch {
 }
 
 impl TranscriptPane {
-    /// Shows the message that was found with a search, opened, with what was found marked.
+    /// Opens the message that a search found, with the matches marked.
     pub(crate) fn show_hit(&mut self, search: TranscriptSearch, target: &JumpTarget) {
         self.search = Some(search);
         let JumpTarget::Node(node) = target else { return };

@@ -39,7 +39,7 @@ pub(super) fn list(ui: &mut Ui, global: &Global, args: &ListArgs) -> Result<(), 
         Some(typed) => vec![archive.find_session(&roots, typed)?],
         None => {
             let mut sessions = archive.sessions(None)?;
-            // Another Claude directory was named: only what came from there is meant.
+            // Another Claude directory was named, so only its sessions are listed.
             sessions.retain(|session| roots.contains(&session.root));
             sessions
         }

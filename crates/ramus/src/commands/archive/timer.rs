@@ -22,7 +22,7 @@ fn timer_command(global: &Global) -> Result<TimerCommand, CommandError> {
     words.extend(location_options(global)?);
     words.extend(["archive", "add", "--quiet"].map(str::to_owned));
     let value = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    // The option says otherwise, and the variable may hold a password.
+    // An option overrides the variable, which may contain a password.
     let is_used = |name: &&&str| **name != ARCHIVE || global.archive.is_none();
     let mut environment = Vec::new();
     for name in VARIABLES.iter().filter(is_used) {
@@ -133,7 +133,7 @@ pub(super) fn uninstall_timer(ui: &mut Ui, global: &Global, yes: bool) -> Result
         }
         TimerState::Installed => {}
     }
-    // A timer that does not run is removed all the same.
+    // A timer that is not running is removed too.
     let stopped = run(&setup.stop);
     setup.remove_files()?;
     if let Err(why) = stopped {
@@ -152,7 +152,7 @@ fn refusal(setup: &TimerSetup) -> CommandError {
         .with_hint("nothing changed; check the file, and remove it if it is not needed")
 }
 
-/// Runs a command; says why it did not succeed.
+/// Runs a command; the error gives the reason.
 fn run(words: &[String]) -> Result<(), String> {
     let Some((program, args)) = words.split_first() else { return Ok(()) };
     let output = Command::new(program).args(args).stdin(Stdio::null()).output();

@@ -49,7 +49,7 @@ fn start_command(command: &str) -> io::Result<Child> {
     shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
 }
 
-/// Writes to the command and reads its output. The error says what happened instead.
+/// Writes to the command and reads its output. The error describes what went wrong.
 fn command_output(
     mut child: Child,
     brief: String,

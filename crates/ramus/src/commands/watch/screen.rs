@@ -26,7 +26,7 @@ pub(super) struct WatchScreen {
     clock: LocalClock,
     kinds: WatchKinds,
     full: bool,
-    /// The directories where sessions are looked for.
+    /// The directories that are watched for sessions.
     place: String,
     /// Files whose titles were printed.
     introduced: HashSet<PathBuf>,
@@ -41,7 +41,7 @@ impl WatchScreen {
         Self { clock, kinds, full, place, introduced: HashSet::new(), hinted: false, scope: None }
     }
 
-    /// Tells programs what is watched.
+    /// Prints the `ready` event for programs.
     pub(super) fn with_scope(self, scope: Option<AnswerScope>) -> Self {
         Self { scope, ..self }
     }
@@ -239,7 +239,7 @@ impl WatchScreen {
         }
     }
 
-    /// Shows on the last line what is running, and what was spent.
+    /// Shows running tool calls and spending on the last line.
     pub(super) fn show_status(
         &self,
         ui: &mut Ui,
@@ -282,7 +282,7 @@ impl WatchScreen {
         Ok(())
     }
 
-    /// Prints a summary of what was watched.
+    /// Prints a summary at the end.
     pub(super) fn print_summary(
         &self,
         ui: &mut Ui,

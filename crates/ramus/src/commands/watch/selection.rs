@@ -61,7 +61,7 @@ impl WatchSelection {
         Ok(Self { targets })
     }
 
-    /// Whether one session at most is meant, so that it need not be named all the time.
+    /// Whether at most one session is watched, so that rows need not name it.
     pub(super) fn is_one(&self) -> bool {
         matches!(&self.targets[..], [WatchTarget::Session { .. } | WatchTarget::Agent(_)])
     }

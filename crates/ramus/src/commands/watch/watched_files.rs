@@ -140,14 +140,14 @@ impl WatchedFiles {
         self.colours.get(id).copied()
     }
 
-    /// Returns the lanes that something was heard of, the last one first.
+    /// Returns the files with recent events, the latest first.
     pub(super) fn active_files(&self) -> Vec<&WatchedFile> {
         let mut heard: Vec<&WatchedFile> = self.files.values().filter(|watched| watched.named).collect();
         heard.sort_by_key(|watched| std::cmp::Reverse(watched.heard));
         heard
     }
 
-    /// Whether one session at most is meant.
+    /// Whether at most one session is watched.
     pub(super) fn is_one(&self) -> bool {
         self.selection.is_one()
     }
@@ -257,7 +257,7 @@ impl WatchedFiles {
             |watched: &&WatchedFile| watched.file.role == FileRole::Session && watched.file.id == session;
         let Some(watched) = self.files.values().find(of_session) else { return false };
         match self.selection.followed_branch(&watched.file) {
-            // What begins while something else is written than what is followed, was begun there.
+            // An agent that starts while another session is written was started there.
             Some(_) if agent.is_new => watched.live.has_left(),
             Some(branch) => branch.others.contains(&agent.file.id),
             None => false,
@@ -402,7 +402,7 @@ impl WatchedFile {
 
 /// Returns the line numbers of damaged lines. `shown` has the events of all lines, in order.
 fn number_damaged(path: &Path, lines: &FollowedLines, shown: &mut [WatchItem]) {
-    // Where counting has come to: the line, and its place among the bytes.
+    // The counting position: the line number and its byte offset.
     let mut counted: Option<(u32, usize)> = None;
     for item in shown {
         let WatchItem::Live { event: LiveEvent { offset, kind: silence, .. }, .. } = item else {

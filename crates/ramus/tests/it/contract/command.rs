@@ -332,6 +332,9 @@ pub(super) fn diff_row(json: &Value) -> ContractAnswer {
         );
         row.insert(names[6], changed.to_string());
         row.insert(names[7], ramus_render::text::format_tokens(tokens));
+        let fields = ["session", "leaf", "address", "started", "ended"];
+        let place = fields.map(|field| field_text(&json[side], field)).join(" ");
+        row.insert(if side == "a" { "place a" } else { "place b" }, place);
     }
     let file = |file: &Value| {
         let lines = |side: &str| {
@@ -355,6 +358,7 @@ pub(super) fn diff_row(json: &Value) -> ContractAnswer {
         answer_rows(&json["files"]).iter().map(file).collect::<Vec<_>>().join("\n"),
     );
     row.insert("common", field_text(&json["common"], "messages"));
+    row.insert("last common", field_text(&json["common"], "node"));
     row.insert("tools", json["tools"].to_string());
     row.insert("commands", json["commands"].to_string());
     row.insert("usage", json["usage"].to_string());
