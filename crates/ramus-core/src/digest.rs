@@ -93,9 +93,9 @@ pub struct SessionListing<'a> {
     pub links: Vec<(LinkKind, &'a str)>,
     /// Its origins and offspring.
     pub relations: SessionRelations,
-    /// The stable word for what it is (R18).
+    /// The stable word for the class (R18).
     pub class: &'static str,
-    /// The git repository of its project, if it was looked for.
+    /// The git repository of its project, if it was searched for.
     pub repository: Option<&'a str>,
     /// When the client deletes it, should it not be changed before.
     pub deleted_after: Option<Time>,
@@ -550,7 +550,7 @@ fn find_unpaired_tools(history: &History) -> Vec<Defect> {
 
 /// Finds the messages that the rule by dates passes over because they have none.
 ///
-/// Only in files of clients that resume by dates, and only what was written after the resume point.
+/// Only in files of clients that resume by dates, and only records written after the resume point.
 fn find_undated_messages(history: &History) -> Vec<Defect> {
     let History { session, record_tree: tree, branches, .. } = history;
     let Some(resume) =

@@ -1,4 +1,4 @@
-//! Follows a growing file record by record and reports what is new.
+//! Follows a growing file record by record and reports new events.
 //!
 //! [`History`](crate::history::History) analyses a session as a whole, which takes too long to repeat for
 //! every line of a large file. Here only new lines are read. What has to be known about earlier records
@@ -175,7 +175,7 @@ impl LiveSession {
         self.branch.has_left()
     }
 
-    /// Returns the title of the session, as far as it was read (R15).
+    /// Returns the title of the session, as far as it has been read (R15).
     pub fn title(&self) -> Option<&str> {
         self.title.as_ref().map(|(_, title)| title.as_str()).or(self.first_prompt.as_deref())
     }

@@ -45,7 +45,7 @@ mod tests {
         }
     }
 
-    /// A session and what is done with it.
+    /// A session and the work to measure on it.
     struct Case {
         bytes: String,
         history: History,

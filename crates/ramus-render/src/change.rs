@@ -49,7 +49,7 @@ pub fn print_change(
     detail_lines(summary, style).into_iter().for_each(print);
 }
 
-/// Returns what is told about a change; the exchanges of a merge are not part of it.
+/// Returns the description of a change; the exchanges of a merge are not part of it.
 fn detail_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec<Line> {
     let file =
         |words: &str| Line::new(&format!("  {words} {}", summary.file.display()), Label::Dim);
@@ -191,7 +191,7 @@ pub fn resume_note_lines(summary: &ChangeSummary<'_>) -> Vec<Line> {
     summary.resume_notes.iter().map(line).collect()
 }
 
-/// Returns what is asked before a change is made.
+/// Returns the question before a change is made.
 pub fn change_question(detail: &ChangeDetail) -> String {
     let question = match detail {
         ChangeDetail::Goto { .. } => "Resume from there?",

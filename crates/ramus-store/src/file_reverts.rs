@@ -40,7 +40,7 @@ pub fn find_reverts(
         let Some(rest) = left.checked_sub(3 * file.bytes) else { break };
         left = rest;
         let Some((along, end)) = branch_end_before(history, old, new) else { continue };
-        // Most new branches are told apart by the first look alone.
+        // The first check decides for most new branches.
         let Some(now) = files_at(None, new).filter(has_checkpointed_file) else { continue };
         if let (Some(before), Some(end)) = (files_at(None, old), files_at(Some(along), end))
             && let Some(outcome) = judge_files([before, end, now])
@@ -96,7 +96,7 @@ fn branch_end_before(
     ends.max_by_key(|(_, end)| *end)
 }
 
-/// Whether a checkpoint shows a file at this point. Without one nothing is told about any.
+/// Whether a checkpoint shows a file at this point. Without one nothing is known about any file.
 fn has_checkpointed_file(moment: &FilesAt) -> bool {
     moment.files.iter().any(|file| file.source == ContentSource::Snapshot)
 }

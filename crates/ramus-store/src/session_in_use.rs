@@ -45,7 +45,7 @@ pub(crate) fn is_process_alive(pid: u32) -> bool {
 
 /// A file written this recently may be written again at any moment.
 const RECENT_WRITE: Duration = Duration::from_secs(3);
-/// How long such a file is watched for growth.
+/// How long a recently written file is watched for growth.
 const WATCH_TIME: Duration = Duration::from_millis(250);
 
 /// Whether a file is growing. Only a recently written file is watched; any other answers at once.

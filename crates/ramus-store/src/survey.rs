@@ -304,7 +304,7 @@ pub fn survey_changed_files(
     )
 }
 
-/// Returns where a session or agent came from and what came out of it, and what could not be read.
+/// Returns the origins and offspring of a session or agent, and read errors.
 ///
 /// The session itself is open already; of its project only the other sessions are read, for an agent nothing.
 pub fn survey_family(
@@ -319,7 +319,7 @@ pub fn survey_family(
         let session = session.filter(|_| file.role.is_agent());
         return (family_of_agent(session, project.session_files()), Vec::new());
     }
-    // What is remembered of files tells more, and costs less, than a search through them.
+    // Cached data of files has more, and costs less, than a search through them.
     if index.dir().is_none() && is_unrelated(&project, file, history) {
         project.session_files().for_each(|other| on_read(other.bytes));
         return (family::lone_family(&project.dir, &file.id, &history.session), Vec::new());

@@ -30,7 +30,7 @@ use crate::time::Time;
 /// Reads the body of a record of one of the sources.
 pub type BodyReader<'b> = dyn FnMut(usize, NodeId) -> Option<RecordBody> + 'b;
 
-/// What a woven session is to be like.
+/// The options of a linearized session.
 #[derive(Clone, Copy)]
 pub(super) struct LinearizeConfig<'a> {
     /// The field for the provenance of a record.
@@ -120,7 +120,7 @@ struct UsedIds {
 enum RowPlace {
     /// On the line.
     Chain,
-    /// A record that some clients do not know is attached beside the chain.
+    /// A record that some clients do not know is attached next to the chain.
     Beside,
     /// A record of a sidechain.
     Sidechain,
@@ -219,7 +219,7 @@ impl<'a, 'w> Linearizer<'a, 'w> {
     pub(super) fn into_finished(mut self) -> Option<FinishedChain> {
         let resume = self.tip.take().filter(|_| self.has_message)?;
         let now = self.writer.now;
-        // A record beside the last one would become the end.
+        // A record attached to the last one would become the end.
         let end = self.places.iter().rposition(|place| *place == RowPlace::Chain)? + 1;
         let mut rest = self.places[end..].iter();
         let mut index = 0;
@@ -486,7 +486,7 @@ impl<'a, 'w> Linearizer<'a, 'w> {
         self.push_line(NewLine::Made(Vec::new()), RowPlace::Chain);
     }
 
-    /// Copies snapshots of files that belong to what was copied, and which outputs were replaced.
+    /// Copies snapshots of files that belong to copied records, and which outputs were replaced.
     fn copy_notes(
         &mut self,
         source: usize,

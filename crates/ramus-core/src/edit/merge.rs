@@ -55,24 +55,24 @@ pub struct MergeSources<'a> {
     pub branches: Vec<Range<usize>>,
 }
 
-/// What a merge is to be like.
+/// The options of a merge.
 #[derive(Clone, Debug)]
 pub struct MergeOptions<'a> {
     pub strategy: MergeStrategy,
-    /// They may have nothing in common, and what they have is not looked for.
+    /// They may have nothing in common; common messages are not searched for.
     pub no_base: bool,
     pub policy: ConflictPolicy,
     pub title: &'a str,
-    /// The working directory of the project it goes to; `None`: it stays where it was.
+    /// The working directory of the target project; `None`: it is not moved.
     pub cwd: Option<&'a str>,
 }
 
-/// How conversations are put together.
+/// How conversations are combined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergeStrategy {
     /// One after the other.
     Append,
-    /// Exchange by exchange, as they were written.
+    /// Exchange by exchange, by time.
     Interleave,
     /// These exchanges, in this order.
     Pick(Vec<ExchangePick>),
@@ -96,7 +96,7 @@ pub struct PlannedMerge {
     pub chain_fixes: ChainFixes,
 }
 
-/// What becomes of an exchange.
+/// What happens to an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inclusion {
     Copied,

@@ -21,14 +21,14 @@ use crate::resume::{ClientEra, ResumeReason};
 use crate::session::NodeId;
 use crate::time::Time;
 
-/// A copy without what was wrong.
+/// A repaired copy.
 #[derive(Clone, Debug)]
 pub struct RepairedSession {
     pub new: NewSession,
     pub repairs: Repairs,
 }
 
-/// What a copy puts right.
+/// The repairs of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repairs {
     /// Records whose parent does not exist, or that are their own ancestor.

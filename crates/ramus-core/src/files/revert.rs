@@ -12,7 +12,7 @@ use crate::session::NodeId;
 pub enum RevertOutcome {
     /// They were restored too: code and conversation.
     Restored,
-    /// They stayed as they were: the conversation only.
+    /// The files were kept: only the conversation was reverted.
     Kept,
 }
 

@@ -68,7 +68,7 @@ impl GramFilterBuilder {
         self.escaped_units.extend(folded.map(|char| *char as u16));
     }
 
-    /// Returns the sketch and begins a new one.
+    /// Returns the filter and starts a new one.
     pub fn take_filter(&mut self) -> GramFilter {
         let mut bits = std::mem::replace(&mut self.bits, vec![0; BUILD_BITS / 64]);
         let set = |bits: &[u64]| bits.iter().map(|word| word.count_ones() as usize).sum::<usize>();

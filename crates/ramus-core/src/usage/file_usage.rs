@@ -329,7 +329,7 @@ struct MessagePricer<'a> {
 }
 
 impl MessagePricer<'_> {
-    /// Returns what one record says that its message used.
+    /// Returns the usage that one record gives for its message.
     fn charge_record(
         &mut self,
         uses: &UsageLog,
