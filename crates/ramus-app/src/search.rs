@@ -72,7 +72,8 @@ impl SearchNotes {
                 more => format!("No session has all words. These and {more} more lack {missing}"),
             });
         } else if self.is_spread {
-            sentences.push("No message has all words. These sessions have them in several".to_owned());
+            sentences
+                .push("No message has all words. These sessions have them in several".to_owned());
         }
         for (word, similar) in &self.corrected {
             sentences.push(format!("No match for {word:?}; searched for {similar:?}"));

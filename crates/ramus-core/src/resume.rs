@@ -144,7 +144,10 @@ impl fmt::Display for ResumeReason {
                 )
             }
             Self::ExplicitOvertaken => {
-                write!(f, "the conversation continued after the explicit last-prompt pointer, {last}")
+                write!(
+                    f,
+                    "the conversation continued after the explicit last-prompt pointer, {last}"
+                )
             }
             Self::Pointer => f.write_str(
                 "the last-prompt pointer names it, and the last record is on another branch",

@@ -123,7 +123,10 @@ impl<'a> PathHashes<'a> {
                     state[session] = HashState::Open;
                     let linked =
                         self.sessions[session].missing_parents.iter().filter_map(|missing| {
-                            locations.get(&missing.parent)?.iter().find(|location| location.session != session)
+                            locations
+                                .get(&missing.parent)?
+                                .iter()
+                                .find(|location| location.session != session)
                         });
                     let before = open.len();
                     let untouched: Vec<usize> = linked
@@ -165,9 +168,9 @@ impl<'a> PathHashes<'a> {
                 let parent = chain.parents[place as usize];
                 let above = match hashes.get(parent as usize) {
                     Some(above) => above.unwrap_or(0),
-                    None => {
-                        links.get(&place).map_or(0, |name| self.linked_hash(session, *name, locations))
-                    }
+                    None => links
+                        .get(&place)
+                        .map_or(0, |name| self.linked_hash(session, *name, locations)),
                 };
                 hashes[place as usize] =
                     Some(extend_hash(above, self.uuids[session][place as usize]));
@@ -206,7 +209,8 @@ impl<'a> PathHashes<'a> {
             return true;
         }
         let Some(name) = uuid_at(&self.uuids[own.session], own.position) else { return false };
-        let others = locations.get(&name).into_iter().flatten().filter(|location| **location != own);
+        let others =
+            locations.get(&name).into_iter().flatten().filter(|location| **location != own);
         others.into_iter().any(|&other| {
             let same_way = self.hash_at(other) == self.hash_at(own);
             let ends_there = self.ends.contains(&other) && !self.continued.contains(&other);

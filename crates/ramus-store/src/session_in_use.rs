@@ -15,7 +15,8 @@ pub fn find_open_client(root: &Path, session: &str) -> Option<u32> {
         let text = regular_file::read_limited(path, regular_file::SMALL_FILE_BYTES).ok()?;
         let open_session: serde_json::Value = serde_json::from_slice(&text).ok()?;
         let pid: u32 = open_session.get("pid")?.as_u64()?.try_into().ok()?;
-        (open_session.get("sessionId")?.as_str()? == session && is_process_alive(pid)).then_some(pid)
+        (open_session.get("sessionId")?.as_str()? == session && is_process_alive(pid))
+            .then_some(pid)
     };
     entries.flatten().find_map(|entry| holds(&entry.path()))
 }

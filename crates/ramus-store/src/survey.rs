@@ -221,7 +221,10 @@ impl Survey {
 
     /// Returns the origins and offspring of all sessions, by project.
     pub fn session_families(&self) -> Vec<Vec<SessionRelations>> {
-        family::find_families(self).into_iter().map(|project_families| project_families.families).collect()
+        family::find_families(self)
+            .into_iter()
+            .map(|project_families| project_families.families)
+            .collect()
     }
 
     /// Returns the origins and offspring of one session or agent.
@@ -245,7 +248,8 @@ impl Survey {
     ) -> Vec<T> {
         let projects = self.projects.par_iter().zip(family::find_families(self)).with_max_len(1);
         let rows = projects.flat_map_iter(|(project, project_families)| {
-            let sessions = project.sessions.iter().zip(project.list_entries_with_links(project_families));
+            let sessions =
+                project.sessions.iter().zip(project.list_entries_with_links(project_families));
             sessions.filter_map(|(session, listed)| each(project, session, listed))
         });
         rows.collect()

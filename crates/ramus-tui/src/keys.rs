@@ -169,7 +169,12 @@ pub(crate) const KEY_BINDINGS: &[KeyBinding] = &[
         "bookmark: pin or unpin this session or message",
     ),
     bind_keys(Anywhere, &[control_key('t')], KeyAction::Tag, "tag this session or message"),
-    bind_keys(Anywhere, &[control_key('n')], KeyAction::Note, "write a note on this session or message"),
+    bind_keys(
+        Anywhere,
+        &[control_key('n')],
+        KeyAction::Note,
+        "write a note on this session or message",
+    ),
     bind_keys(Anywhere, &[control_key('l')], KeyAction::Redraw, "redraw the screen"),
     #[cfg(unix)]
     bind_keys(Anywhere, &[control_key('z')], KeyAction::Suspend, "suspend (resume with `fg`)"),

@@ -211,7 +211,9 @@ fn draw_foot(state: &ScreenState, canvas: &mut Canvas<'_>, area: Rect) {
     let is_read = state.overlay.is_none() && state.focus != Focus::List;
     let searched = state.open_transcript().filter(|_| is_read);
     let search_words = searched.and_then(transcript::TranscriptPane::search_state);
-    let search_words = search_words.map(|search_words| Line::new(&format!("{search_words} "), Label::Branch)).unwrap_or_default();
+    let search_words = search_words
+        .map(|search_words| Line::new(&format!("{search_words} "), Label::Branch))
+        .unwrap_or_default();
     let hints = key_hints(state);
     let room = usize::from(area.width).saturating_sub(1);
     let gap = if search_words.is_empty() { 0 } else { HINT_GAP };

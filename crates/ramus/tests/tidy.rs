@@ -230,7 +230,10 @@ fn with_expanded_groups(code: &str, name: &str) -> String {
 
 #[test]
 fn grouped_imports_are_expanded() {
-    let code = with_expanded_groups("use ramus_store::{PathError,\n    survey::{a, b}, scan};", "ramus_store");
+    let code = with_expanded_groups(
+        "use ramus_store::{PathError,\n    survey::{a, b}, scan};",
+        "ramus_store",
+    );
     assert!(code.contains("store::survey") && code.contains("store::scan"), "{code}");
 }
 

@@ -491,7 +491,8 @@ impl<'a> SearchBatch<'a> {
             if let (Some(bodies), Some(node)) = (&mut bodies, copy_context.node) {
                 known.context = Some(read_context(&found.history, bodies, node, depth)?);
             }
-            let short = copy_context.uuid.as_deref().map(|uuid| found.history.short_uuid(uuid).to_owned());
+            let short =
+                copy_context.uuid.as_deref().map(|uuid| found.history.short_uuid(uuid).to_owned());
             known.short_uuid = short;
             known.hit_context = copy_context;
         }

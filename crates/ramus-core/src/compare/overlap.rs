@@ -119,7 +119,8 @@ impl<'a> PathSteps<'a> {
         for (part, path_part) in (0..).zip(path_parts) {
             message_tree.extend(path_part.path.messages.iter().map(|&message| (part, message)));
         }
-        let versions = path_parts.iter().map(|path_part| versioned_uuids(path_part.history)).collect();
+        let versions =
+            path_parts.iter().map(|path_part| versioned_uuids(path_part.history)).collect();
         Self { path_parts, message_tree, versions }
     }
 
@@ -127,8 +128,11 @@ impl<'a> PathSteps<'a> {
         let (part, message) = self.message_tree[at];
         let part = part as usize;
         let path_part = self.path_parts[part];
-        let name =
-            path_part.history.session.record(path_part.history.message_tree.message(message).head).uuid;
+        let name = path_part
+            .history
+            .session
+            .record(path_part.history.message_tree.message(message).head)
+            .uuid;
         PathStep { path_part: path_part, part, message, uuid: name }
     }
 

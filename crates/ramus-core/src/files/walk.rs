@@ -59,8 +59,11 @@ impl FileReconstruction<'_> {
             late_backup::late_backup_corrections(part, part_of_path, tracked, bodies, self.backups);
         let nodes = &part_of_path.path.nodes;
         let place: FxHashMap<NodeId, usize> = nodes.iter().copied().zip(0..).collect();
-        let checkpoints =
-            checkpoints_on_path(part_of_path, tracked, moment.and_then(|moment| moment.sent_prompt));
+        let checkpoints = checkpoints_on_path(
+            part_of_path,
+            tracked,
+            moment.and_then(|moment| moment.sent_prompt),
+        );
         let cut = moment.map_or(usize::MAX, |moment| moment.cut);
         self.start_session(tracked);
         self.settle_checkpoint(checkpoints.iter().rfind(|c| c.at < cut || c.is_sent));

@@ -318,14 +318,13 @@ fn build_file_filter(
         summaries_in(piece.bytes, &mut summaries);
         builder.add_lines(piece.bytes);
         let GramFilter { bits, escaped_units: odd } = builder.take_filter();
-        let chunk =
-            write_at_end(output, |at| encode_blocks(&bits, at)).map(|at| ChunkGramFilter {
-                bytes: piece.bytes.len() as u64,
-                lines: memchr_iter(b'\n', piece.bytes).count() as u32,
-                at,
-                length: bits.len() as u32,
-                odd,
-            });
+        let chunk = write_at_end(output, |at| encode_blocks(&bits, at)).map(|at| ChunkGramFilter {
+            bytes: piece.bytes.len() as u64,
+            lines: memchr_iter(b'\n', piece.bytes).count() as u32,
+            at,
+            length: bits.len() as u32,
+            odd,
+        });
         match (&mut made, chunk) {
             (Ok(made), Ok(chunk)) => made.push(chunk),
             (made, Err(error)) => *made = Err(error),

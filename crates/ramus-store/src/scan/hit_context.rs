@@ -112,7 +112,13 @@ impl HitContextReader {
                     _ => source.file.id.clone(),
                 };
                 let (title, cwd) = (known.summary_title(summaries), working_dir(&known.history));
-                Ok(HitContext { session, title, cwd, nodes: locations, history: known.history.clone() })
+                Ok(HitContext {
+                    session,
+                    title,
+                    cwd,
+                    nodes: locations,
+                    history: known.history.clone(),
+                })
             }
             SourceFormat::Spilled => {
                 let known =
@@ -123,7 +129,13 @@ impl HitContextReader {
                 let session = role_session(&source.file.role).unwrap_or_default().to_owned();
                 let locations = places.iter().map(|_| location.clone()).collect();
                 let (title, cwd) = (known.summary_title(summaries), working_dir(&known.history));
-                Ok(HitContext { session, title, cwd, nodes: locations, history: known.history.clone() })
+                Ok(HitContext {
+                    session,
+                    title,
+                    cwd,
+                    nodes: locations,
+                    history: known.history.clone(),
+                })
             }
         }
     }

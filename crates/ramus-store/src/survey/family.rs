@@ -46,7 +46,9 @@ pub(super) fn find_families(survey: &Survey) -> Vec<ProjectFamilies> {
     for (p, project) in survey.projects.iter().enumerate() {
         for (s, session) in project.sessions.iter().enumerate() {
             let facts = &session.digest.facts;
-            for (kind, id) in unlinked_origins(&session.file.id, facts, &families_by_project[p].families[s]) {
+            for (kind, id) in
+                unlinked_origins(&session.file.id, facts, &families_by_project[p].families[s])
+            {
                 let location = locations.get(&*id).copied().filter(|location| *location != (p, s));
                 let is_found = location.is_some() || elsewhere.contains_session(&project.dir, &id);
                 families_by_project[p].families[s].origins.push(RelatedSession {
@@ -56,16 +58,18 @@ pub(super) fn find_families(survey: &Survey) -> Vec<ProjectFamilies> {
                 });
                 add_offspring(&mut families_by_project, location, kind, session);
             }
-            let Some(at) =
-                session.digest.cleared_at.filter(|_| families_by_project[p].families[s].origins.is_empty())
+            let Some(at) = session
+                .digest
+                .cleared_at
+                .filter(|_| families_by_project[p].families[s].origins.is_empty())
             else {
                 continue;
             };
             let before = notes.find_cleared_session(&project.dir, at, &session.file.id);
             let location = before.as_ref().and_then(|id| locations.get(&**id).copied());
-            let is_found = before
-                .as_ref()
-                .is_some_and(|id| location.is_some() || elsewhere.contains_session(&project.dir, id));
+            let is_found = before.as_ref().is_some_and(|id| {
+                location.is_some() || elsewhere.contains_session(&project.dir, id)
+            });
             let origin = RelatedSession { kind: LinkKind::Clear, session: before, is_found };
             families_by_project[p].families[s].origins.push(origin);
             add_offspring(&mut families_by_project, location, LinkKind::Clear, session);
@@ -107,7 +111,11 @@ fn add_offspring(
 ) {
     if let Some((p, s)) = location {
         let session = Some((*session.file.id).into());
-        families_by_project[p].families[s].offspring.push(RelatedSession { kind, session, is_found: true });
+        families_by_project[p].families[s].offspring.push(RelatedSession {
+            kind,
+            session,
+            is_found: true,
+        });
     }
 }
 

@@ -45,7 +45,10 @@ impl ScreenState {
                 let label = "go there and resume: this session continues from here";
                 let decision = resume(&request, Some(ResumeDecision::Goto));
                 let goto = MenuChoice::new('g', label, decision);
-                MenuPane::new("Claude Code resumes this session at another message", vec![stay, goto, fork])
+                MenuPane::new(
+                    "Claude Code resumes this session at another message",
+                    vec![stay, goto, fork],
+                )
             }
             ResumeChoice::Fork(why) => {
                 let mut menu =

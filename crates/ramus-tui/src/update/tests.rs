@@ -162,7 +162,8 @@ fn single_effect(mut effects: Vec<Effect>) -> Effect {
 #[test]
 fn changes_are_planned_at_the_message_under_the_cursor() {
     let mut tester = StateTester::new();
-    let address = NodeAddress { file: tester.path.clone(), node: NodeSelector::Uuid("a".to_owned()) };
+    let address =
+        NodeAddress { file: tester.path.clone(), node: NodeSelector::Uuid("a".to_owned()) };
     for (letter, command) in [
         ('g', ChangeCommand::Goto(address.clone())),
         ('F', ChangeCommand::Fork(address)),

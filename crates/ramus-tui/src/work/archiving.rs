@@ -23,9 +23,13 @@ fn archive_all(workspace: &Workspace, events: &Sender<ScreenEvent>) -> Result<Li
     let now = time_from_system(SystemTime::now());
     let failed = |error: ArchiveError| error_lines(&error, None::<&str>);
     let Some(plan) = workspace.plan_archiving(now).map_err(failed)? else {
-        return Ok(Line::new("nothing archived: ramus was started with --no-archive", Label::Warning));
+        return Ok(Line::new(
+            "nothing archived: ramus was started with --no-archive",
+            Label::Warning,
+        ));
     };
-    let plan_lines: Vec<Line> = plan.sentences(&bytes).iter().map(|text| Line::plain(text)).collect();
+    let plan_lines: Vec<Line> =
+        plan.sentences(&bytes).iter().map(|text| Line::plain(text)).collect();
     if plan.files == 0 {
         return Ok(plan_lines.into_iter().next().unwrap_or_default());
     }

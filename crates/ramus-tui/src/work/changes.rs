@@ -56,7 +56,10 @@ enum PlannedCommand {
     },
 }
 
-fn plan_command(command: &ChangeCommand, workspace: &Workspace) -> Result<PlannedCommand, Vec<Line>> {
+fn plan_command(
+    command: &ChangeCommand,
+    workspace: &Workspace,
+) -> Result<PlannedCommand, Vec<Line>> {
     let now = time_from_system(SystemTime::now());
     let mut notice = Vec::new();
     let change = match command {

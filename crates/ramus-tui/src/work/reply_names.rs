@@ -36,7 +36,8 @@ pub(crate) fn distinguishing_replies(chapter: &Chapter) -> Vec<(u32, String)> {
                 RecordBody::parse(&bytes).ok()
             });
             let Some(TurnKind::Fork(turn)) = turn.map(|turn| turn.kind) else { continue };
-            let words = turn.branches.get(branch).map(|branch| String::from(one_line(&branch.label)));
+            let words =
+                turn.branches.get(branch).map(|branch| String::from(one_line(&branch.label)));
             let words = words.filter(|words| *words != name);
             answers.extend(words.map(|words| (conversation.number, words)));
         }

@@ -497,9 +497,8 @@ fn with_wider_hint(
 ) -> CommandError {
     let is_narrow = scope.is_none() && workspace.current_project().is_some();
     match error.kind {
-        ErrorKind::Nothing if is_narrow => {
-            error.with_hint("only the current project was searched; use `everywhere` for all projects")
-        }
+        ErrorKind::Nothing if is_narrow => error
+            .with_hint("only the current project was searched; use `everywhere` for all projects"),
         _ => error,
     }
 }

@@ -42,7 +42,9 @@ impl TranscriptPane {
         let history = &self.chapter.history;
         let path = self.main().path.clone();
         let Some(fork) = history.branches.fork_at(path.messages[at]) else { return false };
-        let Some(branch) = fork.branches.get(branch).map(|branch| branch.message) else { return false };
+        let Some(branch) = fork.branches.get(branch).map(|branch| branch.message) else {
+            return false;
+        };
         let taken = path.messages.get(at + 1).copied();
         let kept = self.chosen.get(&branch).copied();
         let head = history.message_tree.message(branch).head;

@@ -207,8 +207,9 @@ fn copied_commands_name_an_unusual_directory() {
 #[test]
 fn c_shows_what_each_reply_used() {
     let mut tester = StateTester::new();
-    let shown =
-        |tester: &mut StateTester| tester.screen_rows().iter().any(|row| row.contains("context    10"));
+    let shown = |tester: &mut StateTester| {
+        tester.screen_rows().iter().any(|row| row.contains("context    10"))
+    };
     assert!(!shown(&mut tester));
     tester.press_letter('c');
     assert!(shown(&mut tester), "{}", tester.screen_rows().join("\n"));

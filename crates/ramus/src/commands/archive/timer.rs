@@ -89,14 +89,22 @@ pub(super) fn install_timer(ui: &mut Ui, global: &Global, yes: bool) -> Result<(
                     .for_each(|line| ui.print_message(&Line::plain(&format!("  {line}"))));
             }
         }
-        return finish(ui, &setup, false, true, "Use --yes to write these files and start the timer.");
+        return finish(
+            ui,
+            &setup,
+            false,
+            true,
+            "Use --yes to write these files and start the timer.",
+        );
     }
     setup.write_files()?;
     if let Err(why) = run(&setup.start) {
         setup.remove_files()?;
         let line = cron_line(&command, &|word| shell_quoted(word));
         return Err(CommandError::user_error(format!("the timer could not be started: {why}"))
-            .with_hint(format!("nothing changed; you can add this line with `crontab -e` instead: {line}")));
+            .with_hint(format!(
+                "nothing changed; you can add this line with `crontab -e` instead: {line}"
+            )));
     }
     finish(
         ui,
@@ -148,8 +156,11 @@ pub(super) fn uninstall_timer(ui: &mut Ui, global: &Global, yes: bool) -> Result
 fn refusal(setup: &TimerSetup) -> CommandError {
     let files: Vec<String> =
         setup.files.iter().map(|file| file.path.display().to_string()).collect();
-    CommandError::user_error(format!("ramus did not write {}, or it was changed since", files.join(" or ")))
-        .with_hint("nothing changed; check the file, and remove it if it is not needed")
+    CommandError::user_error(format!(
+        "ramus did not write {}, or it was changed since",
+        files.join(" or ")
+    ))
+    .with_hint("nothing changed; check the file, and remove it if it is not needed")
 }
 
 /// Runs a command; the error gives the reason.

@@ -27,7 +27,9 @@ impl WatchAlert {
 
     pub(super) fn notify_item(&mut self, ui: &Ui, item: &WatchItem, watched_set: &WatchedFiles) {
         let WatchItem::Live { path, event: news } = item else { return };
-        let Some(watched) = watched_set.file_at(path).filter(|watched| !watched.file.role.is_agent()) else {
+        let Some(watched) =
+            watched_set.file_at(path).filter(|watched| !watched.file.role.is_agent())
+        else {
             return;
         };
         let (event, text) = match &news.kind {
@@ -48,7 +50,10 @@ impl WatchAlert {
                     .env("RAMUS_EVENT", event)
                     .env("RAMUS_SESSION", clean(watched.session_id()))
                     .env("RAMUS_TITLE", clean(watched.live.title().unwrap_or_default()))
-                    .env("RAMUS_PROJECT", clean(watched.live.cwd().unwrap_or(watched.project_name())))
+                    .env(
+                        "RAMUS_PROJECT",
+                        clean(watched.live.cwd().unwrap_or(watched.project_name())),
+                    )
                     .env("RAMUS_TEXT", clean(text))
                     .stdin(Stdio::null())
                     .stdout(Stdio::null())

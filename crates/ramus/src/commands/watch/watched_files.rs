@@ -142,7 +142,8 @@ impl WatchedFiles {
 
     /// Returns the files with recent events, the latest first.
     pub(super) fn active_files(&self) -> Vec<&WatchedFile> {
-        let mut heard: Vec<&WatchedFile> = self.files.values().filter(|watched| watched.named).collect();
+        let mut heard: Vec<&WatchedFile> =
+            self.files.values().filter(|watched| watched.named).collect();
         heard.sort_by_key(|watched| std::cmp::Reverse(watched.heard));
         heard
     }
@@ -253,8 +254,9 @@ impl WatchedFiles {
 
     /// Whether an agent belongs to another conversation than the one of its session that is followed.
     fn is_elsewhere(&self, agent: &WatchedFile, session: &str) -> bool {
-        let of_session =
-            |watched: &&WatchedFile| watched.file.role == FileRole::Session && watched.file.id == session;
+        let of_session = |watched: &&WatchedFile| {
+            watched.file.role == FileRole::Session && watched.file.id == session
+        };
         let Some(watched) = self.files.values().find(of_session) else { return false };
         match self.selection.followed_branch(&watched.file) {
             // An agent that starts while another session is written was started there.
@@ -328,7 +330,9 @@ impl WatchedFiles {
         let paths: Vec<PathBuf> = self
             .files
             .iter()
-            .filter(|(_, watched)| watched.at > 0 && modified_millis(&watched.file) >= since.as_millis())
+            .filter(|(_, watched)| {
+                watched.at > 0 && modified_millis(&watched.file) >= since.as_millis()
+            })
             .map(|(path, _)| path.clone())
             .collect();
         for path in paths {
@@ -336,8 +340,8 @@ impl WatchedFiles {
             let Ok(lines) = lines_since(&path, watched.at, since) else { continue };
             let branch = self.selection.followed_branch(&watched.file).cloned();
             // A followed conversation has been read completely already.
-            let fresh =
-                LiveSession::new(watched.file.role.is_agent()).with_prices(Arc::clone(&self.prices));
+            let fresh = LiveSession::new(watched.file.role.is_agent())
+                .with_prices(Arc::clone(&self.prices));
             let known = branch.is_some().then(|| std::mem::replace(&mut watched.live, fresh));
             watched.read_before(lines.at);
             let file = watched.file.clone();

@@ -332,9 +332,11 @@ pub(super) fn diff_row(json: &Value) -> ContractAnswer {
         );
         row.insert(names[6], changed.to_string());
         row.insert(names[7], ramus_render::text::format_tokens(tokens));
-        let fields = ["session", "leaf", "address", "started", "ended"];
-        let place = fields.map(|field| field_text(&json[side], field)).join(" ");
-        row.insert(if side == "a" { "place a" } else { "place b" }, place);
+        let [leaf_name, path_name] =
+            if side == "a" { ["leaf a", "path a"] } else { ["leaf b", "path b"] };
+        let fields = ["session", "address", "started", "ended"];
+        row.insert(leaf_name, field_text(&json[side], "leaf"));
+        row.insert(path_name, fields.map(|field| field_text(&json[side], field)).join(" "));
     }
     let file = |file: &Value| {
         let lines = |side: &str| {
