@@ -381,7 +381,8 @@ pub struct Placed {
     pub node: String,
     /// The first record of the message that it is read after.
     pub after: String,
-    /// `compaction`, `missing-parent`, `no-parent`, `late-records`, `after-guess`, `reused-caveat`.
+    /// `compaction`, `missing-parent`, `no-parent`, `late-records`, `after-guess`, `reused-caveat`,
+    /// `agent-record`, `kept-message`.
     pub why: &'static str,
 }
 
