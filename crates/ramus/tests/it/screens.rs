@@ -200,7 +200,7 @@ fn a_merge_takes_two_branches_shows_its_plan_and_makes_a_session() {
     terminal.press_keys(&["M"]);
     terminal.wait_for_text("If both changed a file");
     terminal.press_keys(&["s"]);
-    terminal.wait_for_text("changed with different results");
+    terminal.wait_for_text("the conversations changed 1 file differently");
     terminal.press_keys(&["q", "d"]);
     terminal.wait_for_text("marked 7ea90418@1");
     terminal.press_keys(&["Left"]);
