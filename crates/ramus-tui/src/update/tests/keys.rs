@@ -125,7 +125,7 @@ fn help_discards_nothing() {
     desk.handle_event(ScreenEvent::Document(TextDocument {
         title,
         lines: vec![Line::plain("differ")],
-        links: Vec::new(),
+        ..TextDocument::default()
     }));
     for help in ['?', '?'] {
         desk.press_letter(help);
