@@ -39,8 +39,8 @@ use crate::work::images::open_images;
 use crate::work::live::LiveRequest;
 use crate::work::render::RenderRequest;
 use crate::work::{
-    self, LatestWorker, agents, annotating, archiving, changes, draw, find, follow, live, open, preview,
-    render, reply_names, survey,
+    self, LatestWorker, agents, annotating, archiving, changes, draw, find, follow, live, open,
+    preview, render, reply_names, survey,
 };
 
 /// What the screens are about.

@@ -116,7 +116,9 @@ fn section_lines(keys: &KeyMap, title: &str, rows: &[HelpRow]) -> Vec<Line> {
 }
 
 fn plain_row((keys, words): (&str, &str)) -> Line {
-    pad_line(Line::new(keys, Label::Code), KEYS_WIDTH).with(" ", Label::Plain).with(words, Label::Plain)
+    pad_line(Line::new(keys, Label::Code), KEYS_WIDTH)
+        .with(" ", Label::Plain)
+        .with(words, Label::Plain)
 }
 
 /// Returns the keys of some actions: the first of each, then the second of each, as many as fit.

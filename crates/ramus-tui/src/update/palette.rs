@@ -54,10 +54,7 @@ impl ScreenState {
             KeyAction::Note => return self.open_prompt(InputPromptKind::Note),
             KeyAction::Undo => return vec![Effect::ApplyChange(ChangeCommand::Undo(None))],
             KeyAction::NextPane => return self.next_pane(),
-            KeyAction::SessionUsage
-            | KeyAction::Pack
-            | KeyAction::Restore
-            | KeyAction::Export => {
+            KeyAction::SessionUsage | KeyAction::Pack | KeyAction::Restore | KeyAction::Export => {
                 return self.session_action(action);
             }
             _ => {}

@@ -305,7 +305,10 @@ impl ScreenState {
 
     /// Asks for a page as wide as the screen.
     pub(super) fn look_up(&self, question: DocumentRequest) -> Effect {
-        Effect::OpenDocument(question, self.screen_areas().body.width.saturating_sub(PAGE_MARGIN as u16))
+        Effect::OpenDocument(
+            question,
+            self.screen_areas().body.width.saturating_sub(PAGE_MARGIN as u16),
+        )
     }
 
     fn copy_menu(&mut self) {

@@ -223,7 +223,10 @@ fn an_export_asks_for_its_format() {
     assert!(matches!(tester.state.overlay, Some(Overlay::Menu(_))));
     let effect = single_effect(tester.press_letter('h'));
     assert!(
-        matches!(&effect, Effect::Export(NodeAddress { node: NodeSelector::Nth(2), .. }, ExportFormat::Html)),
+        matches!(
+            &effect,
+            Effect::Export(NodeAddress { node: NodeSelector::Nth(2), .. }, ExportFormat::Html)
+        ),
         "{effect:?}"
     );
     assert!(tester.state.overlay.is_none());

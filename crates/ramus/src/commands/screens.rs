@@ -64,7 +64,8 @@ fn absolute_path(dir: PathBuf) -> PathBuf {
 
 /// Returns the colours that were chosen; `None`: the terminal is asked.
 fn screen_colors(choice: ScreenColorChoice) -> Option<ScreenColors> {
-    let is_rich = std::env::var("COLORTERM").is_ok_and(|term| term == "truecolor" || term == "24bit");
+    let is_rich =
+        std::env::var("COLORTERM").is_ok_and(|term| term == "truecolor" || term == "24bit");
     match choice {
         ScreenColorChoice::Auto if is_rich => None,
         ScreenColorChoice::Auto | ScreenColorChoice::Terminal => Some(ScreenColors::Terminal),
