@@ -264,6 +264,17 @@ fn cut_at_any_call(stage: &Stage) {
     }
 }
 
+#[test]
+fn an_error_or_a_power_cut_where_files_move_by_hard_links() {
+    fault::plain_renames_only(true);
+    for case in &CASES {
+        let stage = Stage::new(case);
+        fail_at_any_call(&stage, fault::fail_at);
+        cut_at_any_call(&stage);
+    }
+    fault::plain_renames_only(false);
+}
+
 /// Adds a line as a client does, which creates a session that it does not find.
 fn client_writes(path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
