@@ -13,7 +13,7 @@ use crate::error::CommandError;
 use crate::table;
 use crate::ui::Ui;
 
-/// Fields that have a shorter name beside that of `--json`.
+/// Fields that have a shorter name besides that of `--json`.
 const SHORT_NAMES: [(&str, &str); 5] = [
     ("cost", "cost_usd"),
     ("branches", "conversations"),
@@ -165,7 +165,7 @@ fn column_lines(fields: &[String], rows: &[Vec<String>], room: usize) -> Vec<Lin
     all.iter().map(line).collect()
 }
 
-/// Makes the widest columns narrower until the row has room for all.
+/// Makes the widest columns narrower until the row fits.
 fn fit_widths(mut widths: Vec<usize>, room: usize) -> Vec<usize> {
     let between = 2 * widths.len().saturating_sub(1);
     loop {
