@@ -222,7 +222,7 @@ fn with_expanded_groups(code: &str, name: &str) -> String {
     for group in code.split(&format!("{name}::{{")).skip(1) {
         let group = group.split(';').next().unwrap();
         for part in group.split([',', '{', '}']).map(str::trim) {
-            expanded.push_str(&format!("\n{name}::{part}"));
+            expanded.extend(["\n", name, "::", part]);
         }
     }
     expanded
