@@ -122,7 +122,7 @@ pub struct MessageTree {
     /// Replies that were split by other dialogue: the first part and a later one, sorted. Usually empty.
     continuations: Vec<(MessageNodeId, MessageNodeId)>,
     /// For each fold the first two prompts at or below it in file order, [`NO_PROMPT`] where there is none;
-    /// made when somebody asks.
+    /// computed on demand.
     subtree_prompts: OnceLock<Vec<[NodeId; 2]>>,
     /// For each message the number of displayable messages up to and including it; computed on first use.
     messages_up_to: OnceLock<Vec<u32>>,

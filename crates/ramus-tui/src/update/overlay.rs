@@ -59,7 +59,7 @@ impl ScreenState {
         Vec::new()
     }
 
-    /// Does what was chosen from a menu.
+    /// Runs the choice from a menu.
     pub(super) fn apply_choice(&mut self, effect: Option<Effect>) -> Vec<Effect> {
         self.overlay = None;
         if let Some(Effect::ApplyChange(ChangeCommand::Merge(..))) = effect {
