@@ -1,6 +1,6 @@
 //! Events that the screens receive, and effects that they request. Both lists are closed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
@@ -22,6 +22,7 @@ use crate::panes::list::{self, FindRequest, ListPane, ProjectRow, SearchUpdate};
 use crate::panes::preview::PreviewFacts;
 use crate::panes::transcript::{BlockKey, TranscriptStage};
 use crate::panes::tree::TreeDrawing;
+use crate::work::live::{LiveRequest, LiveStatus};
 use crate::work::render::RenderRequest;
 
 /// Something that happens: a key, or work that is done.
@@ -104,6 +105,10 @@ pub(crate) enum ScreenEvent {
     Moved(PathBuf, Arc<Chapter>),
     /// A file is not there any more.
     Removed(PathBuf),
+    /// The sessions that were written to a moment ago.
+    Writing(HashSet<PathBuf>),
+    /// What the session that is followed live is doing.
+    LiveStatus(PathBuf, LiveStatus),
     /// A part of the program broke.
     Broken(String),
     /// The program is asked to end.
@@ -154,8 +159,16 @@ pub(crate) enum Effect {
     OpenDocument(DocumentRequest, u16),
     /// Show a page that is there.
     Show(TextDocument),
-    Export(MarkedBranch, ExportFormat),
+    Export(NodeAddress, ExportFormat),
+    /// Write a session with everything that belongs to it into one file.
+    Pack(PathBuf),
+    /// Write files as they were at a message to a new file, or all of them to a new directory.
+    SaveFiles(SavedFiles, PathBuf),
+    /// Write the images of a message to private files and open them.
+    OpenImages(Box<RenderRequest>),
     WriteDemo,
+    /// Look at what is followed live; `None`: nothing is.
+    FollowLive(Option<LiveRequest>),
     /// Keep an eye on these sessions.
     Watch(Vec<Arc<Chapter>>),
     /// Plan a change, show it, and apply it if the user confirms.
@@ -183,10 +196,25 @@ pub(crate) enum DocumentRequest {
     Files(NodeAddress),
     /// The content of one of them.
     File(NodeAddress, String),
+    /// How they changed from there to the end of the branch.
+    FileChanges(SavedFiles),
+    /// What a session used.
+    Usage(PathBuf),
+    /// The sessions in the trash, newest first.
+    Trash,
+    /// One of them, to be restored.
+    Trashed(String),
     /// The operations, newest first.
     Log,
     /// One of them, to be undone.
     Operation(u64),
+}
+
+/// The files as of a message, or one of them by its path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SavedFiles {
+    pub(crate) at: NodeAddress,
+    pub(crate) only: Option<String>,
 }
 
 /// What there is to read: a title, lines, and which of them lead on to other pages.
@@ -195,6 +223,16 @@ pub(crate) struct TextDocument {
     pub(crate) title: Line,
     pub(crate) lines: Vec<Line>,
     pub(crate) links: Vec<(usize, DocumentRequest)>,
+    /// It is about these files, which can be compared, saved and restored.
+    pub(crate) files: Option<SavedFiles>,
+    /// Its paragraphs are differences, which a key jumps between.
+    pub(crate) has_stops: bool,
+}
+
+impl TextDocument {
+    pub(crate) fn new(title: Line, lines: Vec<Line>) -> Self {
+        Self { title, lines, ..Self::default() }
+    }
 }
 
 /// What is to be changed about pins, tags and notes.
@@ -232,6 +270,10 @@ pub(crate) enum ChangeCommand {
     Rename(NodeAddress, String),
     /// Put a session into the trash.
     Trash(NodeAddress),
+    /// Bring a session back from the trash.
+    Restore(String),
+    /// Put files on disk back as they were at a message.
+    RestoreFiles(SavedFiles),
     /// Undo an operation; without a number the last one.
     Undo(Option<u64>),
 }

@@ -46,6 +46,10 @@ pub(crate) enum KeyAction {
     Resume,
     Copy,
     Export,
+    SessionUsage,
+    Pack,
+    Restore,
+    Images,
     Live,
     Help,
     #[cfg_attr(windows, allow(dead_code, reason = "Windows has no signals"))]
@@ -161,6 +165,25 @@ pub(crate) const KEY_BINDINGS: &[KeyBinding] = &[
         KeyAction::Trash,
         "move this session to the trash",
     ),
+    bind_keys(
+        Anywhere,
+        &[plain_key(KeyCode::F(3))],
+        KeyAction::SessionUsage,
+        "tokens and cost of this session",
+    ),
+    bind_keys(Anywhere, &[plain_key(KeyCode::F(4))], KeyAction::Export, "export this conversation"),
+    bind_keys(
+        Anywhere,
+        &[plain_key(KeyCode::F(6))],
+        KeyAction::Pack,
+        "pack this session into a file for another machine",
+    ),
+    bind_keys(
+        Anywhere,
+        &[plain_key(KeyCode::F(7))],
+        KeyAction::Restore,
+        "restore a session from the trash",
+    ),
     bind_keys(Anywhere, &[control_key('g')], KeyAction::Log, "list operations to undo one"),
     bind_keys(
         Anywhere,
@@ -268,6 +291,12 @@ pub(crate) const KEY_BINDINGS: &[KeyBinding] = &[
         "copy the address, the message or the resume command",
     ),
     bind_keys(Reading, &[letter_key('e')], KeyAction::Export, "export this conversation"),
+    bind_keys(
+        Reading,
+        &[letter_key('i')],
+        KeyAction::Images,
+        "open the images of this message in a viewer",
+    ),
     bind_keys(Reading, &[letter_key('w')], KeyAction::Live, "follow live"),
 ];
 
@@ -300,6 +329,18 @@ impl KeyMap {
         };
         let mut fitting = self.bindings.iter().filter(fits);
         fitting.find(|binding| binding.keys.contains(&chord)).map(|binding| binding.action)
+    }
+
+    /// Returns the keys of an action in their shortest form, such as `^O` and `PgDn`.
+    pub(crate) fn short_names(&self, action: KeyAction) -> Vec<String> {
+        let bound = self.bindings.iter().filter(|binding| binding.action == action);
+        let short = |chord: &KeyChord| match (chord.0, chord.key_name()) {
+            (KeyCode::PageDown, _) => "PgDn".to_owned(),
+            (KeyCode::PageUp, _) => "PgUp".to_owned(),
+            (KeyCode::Delete, _) => "Del".to_owned(),
+            (_, name) => name.replace("Ctrl-", "^"),
+        };
+        bound.flat_map(|binding| binding.keys.iter().map(short)).collect()
     }
 
     /// Returns the keys of an action, those that work everywhere first.

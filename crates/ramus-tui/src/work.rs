@@ -12,6 +12,8 @@ pub(crate) mod draw;
 pub(crate) mod exports;
 pub(crate) mod find;
 pub(crate) mod follow;
+pub(crate) mod images;
+pub(crate) mod live;
 pub(crate) mod open;
 pub(crate) mod preview;
 pub(crate) mod render;

@@ -1,4 +1,4 @@
-//! What the page is told.
+//! The answers to the web app.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::fmt::Write as _;

@@ -157,6 +157,8 @@ pub(crate) struct ListPane {
     pub(crate) annotations: Arc<Annotations>,
     /// What sessions cost, by their files; known a while after everything was read.
     pub(crate) costs: HashMap<PathBuf, f64>,
+    /// The sessions that were written to a moment ago.
+    pub(crate) writing: HashSet<PathBuf>,
     /// The home directory, which is written as `~`.
     pub(crate) home: String,
     /// The Claude directories have been listed.

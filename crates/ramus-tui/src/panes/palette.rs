@@ -8,7 +8,6 @@ use crate::canvas::Canvas;
 use crate::cursor::RowCursor;
 use crate::input::TextInput;
 use crate::keys::{KeyAction, KeyMap};
-use crate::theme::ScreenTheme;
 
 /// An action, its keys and what it does.
 type PaletteRow = (KeyAction, String, &'static str);
@@ -85,7 +84,7 @@ pub(crate) fn draw_palette(pane: &mut PalettePane, canvas: &mut Canvas<'_>, area
         canvas.draw_line(rows, y, &truncate_line(&Line::plain(help), room));
         canvas.line_right(rows, y, &right);
         if index == pane.cursor.at {
-            canvas.restyle_row(rows, y, ScreenTheme::selected_style(true));
+            canvas.restyle_row(rows, y, canvas.theme.selected_style(true));
         }
     }
     if pane.rows.is_empty() {

@@ -24,7 +24,7 @@ use crate::event::{
 };
 use crate::panes::list::ListPane;
 use crate::state::{Overlay, ScreenClock, ScreenState};
-use crate::theme::ScreenTheme;
+use crate::theme::{ScreenColors, ScreenTheme};
 use crate::view::draw_screen;
 use crate::work::render::{BlockPainter, RenderRequest};
 use ramus_app::{ExportFormat, NodeSelector};
@@ -59,7 +59,11 @@ impl StateTester {
             message: Arc::new(|time| time.to_string()[11..16].to_owned()),
             age: Arc::new(|time| time.to_string()[11..16].to_owned()),
         };
-        let theme = ScreenTheme { color: true, symbols: SymbolSet::Unicode };
+        let theme = ScreenTheme {
+            color: true,
+            colors: ScreenColors::Terminal,
+            symbols: SymbolSet::Unicode,
+        };
         let mut state = ScreenState::new(clock.clone(), theme, ListPane::new(false, ""));
         state.size = (80, 24);
         let mut tester =
@@ -219,7 +223,10 @@ fn an_export_asks_for_its_format() {
     assert!(matches!(tester.state.overlay, Some(Overlay::Menu(_))));
     let effect = single_effect(tester.press_letter('h'));
     assert!(
-        matches!(&effect, Effect::Export(side, ExportFormat::Html) if side.conversation == 2),
+        matches!(
+            &effect,
+            Effect::Export(NodeAddress { node: NodeSelector::Nth(2), .. }, ExportFormat::Html)
+        ),
         "{effect:?}"
     );
     assert!(tester.state.overlay.is_none());

@@ -17,10 +17,11 @@ use ramus_render::change::{
 };
 use ramus_render::{Label, Line};
 use ramus_store::apply::{RecoveredJournal, UnfinishedOperation, recover_operations};
+use ramus_store::journal::Journal;
 
 use super::documents::{could_not, error_lines};
 use crate::event::{
-    ChangeCommand, JumpTarget, NodeAddress, OpenRequest, ResumeChoice, ScreenEvent,
+    ChangeCommand, JumpTarget, NodeAddress, OpenRequest, ResumeChoice, SavedFiles, ScreenEvent,
 };
 use crate::state::ScreenClock;
 
@@ -104,17 +105,40 @@ fn plan_command(
             workspace.plan_change(ChangeRequest::Trash { opened }, now)
         }
         ChangeCommand::Undo(op) => {
-            let recovered = recover_operations(workspace.state_dir());
-            let RecoveredJournal { journal, notes, unfinished } =
-                recovered.map_err(|error| error_lines(&error, apply_hint(&error)))?;
-            let unfinished =
-                unfinished.iter().map(|UnfinishedOperation { op, why }| (*op, why.as_str()));
-            notice = recovery_lines(&notes, unfinished);
-            workspace.plan_change(ChangeRequest::Undo { journal: &journal, op: *op }, now)
+            let journal = &recovered_journal(workspace, &mut notice)?;
+            workspace.plan_change(ChangeRequest::Undo { journal, op: *op }, now)
+        }
+        ChangeCommand::Restore(session) => {
+            let journal = &recovered_journal(workspace, &mut notice)?;
+            workspace.plan_change(ChangeRequest::Restore { journal, session, at: None }, now)
+        }
+        ChangeCommand::RestoreFiles(SavedFiles { at, only }) => {
+            let address = workspace.address_in(&at.file, at.node.clone());
+            let files = address.and_then(|address| workspace.files_at(&address));
+            let mut files = files.map_err(|error| error_lines(&error, error.hint()))?;
+            let (files, only) = (&mut files, only.as_deref());
+            let request = ChangeRequest::RestoreFiles { files, only, outside: false };
+            match workspace.plan_change(request, now) {
+                Err(ChangeError::FilesAsTheyWere(_)) => {
+                    let there = "nothing to restore: the files on disk are as they were then";
+                    return Ok(PlannedCommand::There(Line::plain(there)));
+                }
+                planned => planned,
+            }
         }
     };
     let change = change.map_err(|error| error_lines(&error, error.hint()))?;
     Ok(PlannedCommand::Change { lines: notice, change: Box::new(change) })
+}
+
+/// Reads the operations, after finishing interrupted ones.
+fn recovered_journal(workspace: &Workspace, notice: &mut Vec<Line>) -> Result<Journal, Vec<Line>> {
+    let recovered = recover_operations(workspace.state_dir());
+    let RecoveredJournal { journal, notes, unfinished } =
+        recovered.map_err(|error| error_lines(&error, apply_hint(&error)))?;
+    let unfinished = unfinished.iter().map(|UnfinishedOperation { op, why }| (*op, why.as_str()));
+    *notice = recovery_lines(&notes, unfinished);
+    Ok(journal)
 }
 
 /// Returns the command that resumes at a message.

@@ -7,12 +7,12 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use ramus_core::body::RecordBody;
+use ramus_core::body::{ContentBlock, Media, ReadContent, RecordBody, ToolOutput};
 use ramus_core::history::ConversationPath;
 use ramus_core::price::PriceList;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{
-    ForkTurn, ForkTurnBranch, ReplyPart, Turn, TurnKind, fork_turn, path_turns,
+    ForkTurn, ForkTurnBranch, ReplyPart, ToolCall, Turn, TurnKind, fork_turn, path_turns,
 };
 use ramus_render::highlight::Highlight;
 use ramus_render::layout::{self, pad_line, truncate_line};
@@ -100,7 +100,7 @@ pub(crate) struct BlockPainter {
 }
 
 /// The file that a chapter was read from. Another chapter of the same name may be another file.
-struct OpenBodies {
+pub(super) struct OpenBodies {
     chapter: Weak<Chapter>,
     bodies: RecordReader,
 }
@@ -260,15 +260,61 @@ pub(crate) fn block_text(want: &RenderRequest) -> String {
     words.join("\n\n")
 }
 
+/// Returns the images and documents of a block.
+pub(crate) fn block_media(want: &RenderRequest) -> Vec<Media> {
+    let TranscriptItemKind::Block(range) = &want.kind else { return Vec::new() };
+    let mut found = Vec::new();
+    each_turn(&mut None, want, range, |turn| match turn.kind {
+        TurnKind::Prompt(prompt) => found.extend(prompt.media),
+        TurnKind::Reply(reply) => {
+            for part in reply.parts {
+                match part {
+                    ReplyPart::Media(media) => found.push(media),
+                    ReplyPart::Call(call) => found.extend(call_media(*call)),
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    });
+    found
+}
+
+fn call_media(call: ToolCall) -> Vec<Media> {
+    let Some(result) = call.result else { return Vec::new() };
+    let shown = |block| match block {
+        ContentBlock::Image(media) | ContentBlock::Document(media) => Some(media),
+        _ => None,
+    };
+    let mut media: Vec<Media> = result.content.into_iter().filter_map(shown).collect();
+    if let (true, Some(ToolOutput::Read(read))) = (media.is_empty(), result.output)
+        && let ReadContent::Image(one) | ReadContent::Pdf(one) = read.content
+    {
+        media.push(one);
+    }
+    media
+}
+
 fn each_turn(
     open: &mut Option<OpenBodies>,
     want: &RenderRequest,
     range: &Range<usize>,
     each: impl FnMut(Turn),
 ) {
-    let history = &want.chapter.history;
-    let slice = history.slice_path(&want.path, range.clone());
-    let mut body = |node| read_body(open, &want.chapter, node);
+    each_turn_of(open, &want.chapter, &want.path, range.clone(), each);
+}
+
+/// Reads the turns of a part of a path.
+pub(super) fn each_turn_of(
+    open: &mut Option<OpenBodies>,
+    chapter: &Arc<Chapter>,
+    path: &ConversationPath,
+    range: Range<usize>,
+    each: impl FnMut(Turn),
+) {
+    let history = &chapter.history;
+    let slice = history.slice_path(path, range);
+    let mut body = |node| read_body(open, chapter, node);
     let turns = path_turns(history, &slice, &mut body);
     // Fork points and the resume point are separate rows.
     let is_row = |turn: &Turn| match &turn.kind {

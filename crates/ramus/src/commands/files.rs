@@ -16,6 +16,8 @@ pub(crate) mod point;
 
 mod difference;
 
+pub(crate) use difference::changed_lines;
+
 mod write_into;
 
 mod restore;

@@ -15,7 +15,6 @@ use ratatui::layout::Rect;
 use super::{ListFilter, ListGrouping, ListPane, ListRow, SessionRow};
 use crate::canvas::Canvas;
 use crate::state::ScreenClock;
-use crate::theme::ScreenTheme;
 
 /// Below this width only titles and times are shown.
 const NARROW: u16 = 60;
@@ -50,7 +49,7 @@ pub(crate) fn draw_list(
                 canvas.draw_line(rows, y, &Line::new("▌", Label::Active));
             }
             if selected {
-                canvas.restyle_row(rows, y, ScreenTheme::selected_style(focus));
+                canvas.restyle_row(rows, y, canvas.theme.selected_style(focus));
             }
             y += 1;
         }
@@ -302,9 +301,12 @@ fn title_line(list: &ListPane, session: &SessionRow) -> Line {
     left
 }
 
-/// Returns the pin and the tags of a session.
+/// Returns whether a session is being written, its pin and its tags.
 fn annotation_line(list: &ListPane, session: &SessionRow) -> Line {
     let mut line = Line::default();
+    if list.writing.contains(&session.file.path) {
+        line.push("● live ", Label::Active);
+    }
     let Some(annotation) = list.annotations.session_annotation(&session.file.id) else {
         return line;
     };

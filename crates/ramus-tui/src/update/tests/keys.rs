@@ -125,7 +125,7 @@ fn help_discards_nothing() {
     tester.handle_event(ScreenEvent::Document(TextDocument {
         title,
         lines: vec![Line::plain("differ")],
-        links: Vec::new(),
+        ..TextDocument::default()
     }));
     for help in ['?', '?'] {
         tester.press_letter(help);
