@@ -86,7 +86,10 @@ def write_second(target, seed=11):
     """Writes the topics of the second set, and sessions made of sentences with their plain words."""
     rng = random.Random(seed)
     topics = json.loads(TOPICS[2].read_text())
-    plain = sorted({word for topic in topics for _, text in topic["messages"] for word in re.findall(r"\b[a-zäöüß]{3,11}\b", text)})
+    # Long words of one topic alone are rare, as in a real history: they say what a session is about.
+    count = collections.Counter(word for topic in topics for word in set(
+        word for _, text in topic["messages"] for word in re.findall(r"\b[a-zäöüß]{3,11}\b", text)))
+    plain = sorted(word for word in count if count[word] > 1 or len(word) < 7)
     frames = ["Can you look at the {} of the {}?", "I changed the {} and the {}; the {} is done.", "Why does the {} {} after the {}?",
               "The {} passes, but {} is still open.", "Die {} ist fertig, nur {} fehlt noch.", "Please {} the {} before we {} it.",
               "src/{}/{}.rs:{}: {}", "{} = {}", "git commit -m '{} {}'", "{} ms for {} of {}"]

@@ -11,13 +11,19 @@ use super::{CaseRule, Query, QueryError, TypedWord};
 
 /// What may be between the parts of an identifier, a path or a phrase.
 const SEPARATORS: &str = r"[^\p{Alphabetic}\p{N}]{0,3}";
+/// Where a part of an identifier begins.
+const PART_START: &str = r"(?:\b{start-half}|_)";
 /// From how many letters on a word may be written as two (`signin`, `sign-in`).
 const COMPOUND_CHARS: usize = 5;
 /// More terms than this make a search slow.
 const MAX_TERMS: usize = 24;
 
 /// Endings of inflected English and German words, each with the letters that must be left before it.
-const ENDINGS: [(&str, usize); 22] = [
+const ENDINGS: [(&str, usize); 26] = [
+    ("ations", 4),
+    ("ation", 4),
+    ("ments", 4),
+    ("ment", 4),
     ("ungen", 4),
     ("ings", 4),
     ("iert", 4),
@@ -150,10 +156,12 @@ fn other_letters(word: &TypedWord) -> Vec<QueryTerm> {
     if kept.is_empty() {
         kept = parts;
     }
-    kept.into_iter().flat_map(letter_terms).collect()
+    // A part alone says little, so it must not begin within another word.
+    let start = if kept.len() > 1 { PART_START } else { "" };
+    kept.into_iter().flat_map(|part| letter_terms(part, start)).collect()
 }
 
-fn letter_terms(part: &str) -> Vec<QueryTerm> {
+fn letter_terms(part: &str, start: &str) -> Vec<QueryTerm> {
     let letters: Vec<char> = part.chars().collect();
     if letters.len() > 2 && letters.iter().all(|char| *char >= FIRST_IDEOGRAPH) {
         // Where there are no spaces, two characters are about a word.
@@ -169,6 +177,7 @@ fn letter_terms(part: &str) -> Vec<QueryTerm> {
         pattern.push_str(&format!("(?:{rest})?"));
     }
     let raw_filter = RawTextFilter::from_pattern(&pattern, &spellings);
+    let pattern = format!("{start}{pattern}");
     QueryTerm::from_pattern(part, &pattern, raw_filter).into_iter().collect()
 }
 
@@ -313,6 +322,7 @@ mod tests {
         check("deliveries", "one delivery", "deliver");
         check("Verbindungspools", "der Verbindungspool", "Verbindungspool");
         check("Bindestriche", "mit Bindestrich", "Bindestrich");
+        check("announcement", "it is announced", "announce");
         check("class", "a clas", "");
     }
 
@@ -329,6 +339,10 @@ mod tests {
 
     #[test]
     fn words_that_occur_nowhere_may_have_other_letters() {
+        let parts = Query::from_words("\"rate limit\"").unwrap();
+        let parts = parts.loosened(&["rate limit".to_owned()]).unwrap();
+        assert!(parts.find_in_text("limits of the rate").is_some());
+        assert!(parts.find_in_text("limits of the crate").is_none());
         check_unfound("creme", "eine Crème", "Crème");
         check_unfound("Kaesespaetzle", "Käsespätzle", "Käsespätzle");
         check_unfound("gemusebruhe", "Gemüsebrühe", "Gemüsebrühe");

@@ -180,6 +180,10 @@ impl LikeJob<'_> {
         line: u32,
         made: &mut FileVectors,
     ) {
+        // What the client writes when a person presses Escape is about nothing.
+        if finding.text.starts_with("[Request interrupted") {
+            return;
+        }
         let Some(vector) = self.model.embed_text(&finding.text) else { return };
         let place = match_location(0, source, finding, at + finding.start as u64, line);
         if made.session.is_none() {
