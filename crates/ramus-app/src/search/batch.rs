@@ -325,9 +325,11 @@ impl<'a> SearchBatch<'a> {
         // A message that is only alike has none of the words.
         let any_text = self.request.like.as_ref().map(|like| &like.any_text);
         let mut shown = None;
-        for query in [Some(&self.request.query), any_text].into_iter().flatten() {
+        for (query, has_words) in [(Some(&self.request.query), true), (any_text, false)] {
+            let Some(query) = query else { continue };
             let read = self.hit_reader.read_hit(source, &place, query, |finding| {
-                let passage = Passage::cut(&finding.text, &finding.range, room);
+                let range = if has_words { finding.range.clone() } else { 0..0 };
+                let passage = Passage::cut(&finding.text, &range, room);
                 (finding.text_kind, finding.time, finding.sidechain, passage)
             });
             shown = self.report_problem(read)?;
