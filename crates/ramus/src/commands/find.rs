@@ -65,7 +65,6 @@ Examples:
   ramus find --file src/main.rs
   ramus find --error
   ramus find --pr 42
-  ramus find --like 'how we fixed the flaky login test'
   ramus find pool --json | jq -r .address")]
 pub(crate) struct FindArgs {
     /// Words to find, and filters. Optional if there is a filter
