@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod bytes;
+mod derived;
 mod postgres;
 mod rights;
