@@ -3,5 +3,6 @@
 
 mod bytes;
 mod derived;
+mod faults;
 mod postgres;
 mod rights;
