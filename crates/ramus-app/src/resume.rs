@@ -132,7 +132,7 @@ impl ResumePlan {
         words.join(" ")
     }
 
-    /// Returns the words of the command that does what is needed first.
+    /// Returns the words of the command that is needed first.
     fn ramus_command(
         &self,
         address: &str,

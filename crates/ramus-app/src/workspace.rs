@@ -1,4 +1,4 @@
-//! The Claude directories and a cache of what was read from them: files are listed and read on demand
+//! The Claude directories and a cache of their contents: files are listed and read on demand
 //! and kept while they do not change.
 
 use std::collections::{HashMap, HashSet};
@@ -87,7 +87,7 @@ pub enum SurveyDetail {
     Inspection,
 }
 
-/// The Claude directories, how to read them, and what was read.
+/// The Claude directories, how to read them, and cached contents.
 pub struct Workspace {
     claude_dirs: ClaudeDirs,
     rule: ResumeRule,
@@ -99,7 +99,7 @@ pub struct Workspace {
     /// The directories of other people and machines, which exist only in the archive.
     others_sources: Vec<(PathBuf, Source)>,
     client: ClientProgram,
-    /// Where somebody asks from; `None`: from nowhere in particular.
+    /// The caller's current directory; `None`: there is none.
     current_dir: Option<CurrentDir>,
     /// Only files below the Claude directories are read.
     confined: bool,
@@ -108,11 +108,11 @@ pub struct Workspace {
     listed: Mutex<Option<(CacheStamp, Arc<Vec<Project>>)>>,
     /// Whether something could not be listed the last time.
     lacks_files: AtomicBool,
-    /// The last survey and when it was made; held while a new one is made.
+    /// The last survey and its time; locked while a new one is made.
     surveyed: Mutex<Option<(CacheStamp, Arc<Survey>)>>,
     /// Like the above, for callers that don't wait.
     known: Mutex<Option<Arc<Survey>>>,
-    /// How often something was heard of that changed on disk.
+    /// Counts reported changes on disk.
     changes: AtomicU64,
     open: Mutex<Vec<(HistoryFile, Arc<History>)>>,
     /// Held while a session is read: a page asks for several things of it at once.
@@ -148,7 +148,7 @@ impl fmt::Debug for Workspace {
     }
 }
 
-/// A panic elsewhere leaves nothing half done in here: what is kept is replaced whole.
+/// A panic elsewhere leaves nothing incomplete here, because values are replaced as a whole.
 fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -206,7 +206,7 @@ impl Workspace {
         Self { prices, ..self }
     }
 
-    /// Takes an archive into account, which may come to be later.
+    /// Uses an archive, which may be created later.
     pub fn with_archive(self, archive: Option<Arc<LazyArchive>>) -> Self {
         let overlays = match &archive {
             Some(archive) => {
@@ -264,7 +264,7 @@ impl Workspace {
         ))
     }
 
-    /// Whether a file was archived by somebody else or from another machine, so that it cannot be restored here.
+    /// Whether a file was archived by another person or machine, so that it cannot be restored here.
     pub fn is_of_others(&self, file: &Path) -> bool {
         self.others_sources.iter().any(|(root, _)| file.starts_with(root))
     }
@@ -274,7 +274,7 @@ impl Workspace {
         Self { client, ..self }
     }
 
-    /// Sets where somebody asks from, whose project comes first.
+    /// Sets the caller's current directory, whose project comes first.
     pub fn with_current_dir(self, current_dir: Option<CurrentDir>) -> Self {
         Self { current_dir, ..self }
     }
@@ -309,7 +309,7 @@ impl Workspace {
         self.claude_dirs.roots.iter().find(|root| path.starts_with(root)).cloned()
     }
 
-    /// Returns where is remembered what was read.
+    /// Returns the cache.
     pub fn session_cache(&self) -> &HistoryCache {
         &self.claude_dirs.cache
     }
@@ -381,7 +381,7 @@ impl Workspace {
         lost
     }
 
-    /// Returns where a session came from and what came out of it; the other sessions of its project are
+    /// Returns the origins and offspring of a session; the other sessions of its project are
     /// read for that.
     pub fn session_family(&self, found: &ResolvedFile, history: &History) -> SessionRelations {
         let file = &found.file;
@@ -438,7 +438,7 @@ impl Workspace {
         }
     }
 
-    /// Whether all that was looked at could be read, the last listing included.
+    /// Whether everything could be read, including the last listing.
     pub(crate) fn could_read_everything(&self) -> bool {
         !self.lacks_files.load(Ordering::Relaxed) && !self.progress.has_problems()
     }

@@ -166,7 +166,7 @@ impl TreeOutline {
     pub fn new(history: &History, config: &OutlineConfig<'_>) -> Self {
         let mut rows: Vec<TreeRow> = Vec::new();
         let mut row_of = vec![None; history.session.records().len()];
-        // A walk that nobody stops comes to its end.
+        // A walk that is not stopped reaches its end.
         let _ = RowSource::new(history, config).walk_rows(&mut |row, nodes| {
             for node in nodes {
                 row_of[node.0 as usize] = Some(rows.len());

@@ -136,7 +136,7 @@ pub(crate) fn write_bytes(path: &Path, mut file: &File, bytes: &[u8]) -> WriteRe
 ///
 /// Usually that is one range. Others may write between two calls when the system takes only a part
 /// at a time; `ranges` is right after an error as well. It is empty where the system does not say
-/// where the bytes went: then they have to be looked for.
+/// where the bytes went: then they have to be searched for.
 pub(crate) fn append_bytes(
     path: &Path,
     mut file: &File,

@@ -27,7 +27,7 @@ impl Stamp {
         Self::of_prefix(&file, len)
     }
 
-    /// Takes the stamp of a content that is handed over piece by piece; `None` ends it.
+    /// Computes the stamp of content that is passed piece by piece; `None` ends it.
     pub fn of_pieces<E>(
         piece: &mut dyn FnMut(usize) -> Result<Option<Vec<u8>>, E>,
     ) -> Result<Self, E> {

@@ -23,7 +23,7 @@ pub(crate) const SHELLS: Shells<'static> =
     Shells(&[&DescribingBash, &Elvish, &Fish, &Powershell, &Zsh]);
 /// How many sessions are offered at once, the newest.
 const MAX_SESSIONS: usize = 100;
-/// How much of a title stands beside an id.
+/// How much of a title is shown next to an id.
 const MAX_TITLE_CHARS: usize = 60;
 
 /// Answers a shell that asks what could be typed, and ends the program; returns if none does.
@@ -73,7 +73,7 @@ fn complete_sessions(typed: &str) -> Vec<CompletionCandidate> {
         found.extend(rows.iter().filter(by_title).take(MAX_SESSIONS).map(candidate));
     }
     if "latest".starts_with(typed) {
-        let help = "the session that was active last";
+        let help = "the most recently active session";
         found.insert(0, CompletionCandidate::new("latest").help(Some(help.into())));
     }
     // Shells sort by this, so that the newest stays first.
@@ -129,7 +129,7 @@ fn open_workspace() -> Option<Workspace> {
     env::open_workspace(&global, std::sync::Arc::new(())).ok()
 }
 
-/// Cuts a title to one line that holds nothing a terminal would follow.
+/// Cuts a title to one line without control characters.
 fn single_line(title: &str) -> String {
     let line = Line::plain(&title.replace(['\n', '\r', '\t'], " ")).to_text();
     match line.char_indices().nth(MAX_TITLE_CHARS) {
@@ -138,7 +138,7 @@ fn single_line(title: &str) -> String {
     }
 }
 
-/// bash, which has no room for descriptions: they stand behind the values while there are several.
+/// bash cannot show descriptions: they follow the values while there are several.
 struct DescribingBash;
 
 impl EnvCompleter for DescribingBash {

@@ -193,7 +193,7 @@ pub(crate) fn expand_addresses(typed: &[String]) -> Result<Vec<String>, CommandE
     Ok(addresses)
 }
 
-/// Returns where somebody asks from. `None`: nowhere, because the directory is gone.
+/// Returns the current directory. `None`: it no longer exists.
 pub(crate) fn current_dir(global: &Global) -> Option<CurrentDir> {
     let path = std::env::current_dir().ok()?;
     let decides = global.settings.scope.value == UsualScope::Project;
@@ -340,7 +340,7 @@ impl LocalClock {
         format!("{count} {unit} ago")
     }
 
-    /// Writes a time as short as it can be told: its age in a list, else the hour today, the day this year.
+    /// Formats a time as short as possible: its age in a list, else the hour today, the day this year.
     pub(crate) fn short_time(&self, time: Time) -> String {
         if self.is_relative { self.age(time) } else { self.short_date(time) }
     }

@@ -67,7 +67,7 @@ impl TestPostgres {
         self.dir.path()
     }
 
-    /// Runs SQL with `psql` as a user; returns what was printed and whether it worked.
+    /// Runs SQL with `psql` as a user; returns its output and whether it worked.
     pub fn psql(&self, user: &str, database: &str, sql: &str) -> Output {
         Command::new(self.programs.join("psql"))
             .args([
@@ -83,7 +83,7 @@ impl TestPostgres {
             .unwrap()
     }
 
-    /// Runs SQL that must work; returns what was printed.
+    /// Runs SQL that must work; returns its output.
     ///
     /// # Panics
     ///

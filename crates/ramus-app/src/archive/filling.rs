@@ -1,4 +1,4 @@
-//! Archiving what is new: what it would do, how it is done, and how it went.
+//! Plans and runs the archiving of new content, and describes the result.
 
 use ramus_archive::add::AddReport;
 use ramus_archive::{Archive, ArchiveError};
@@ -115,7 +115,7 @@ impl Workspace {
         self.add_to_archive(archive, &files, now).map(Some)
     }
 
-    /// Archives what is new of some files.
+    /// Archives new content of some files.
     pub fn add_to_archive(
         &self,
         archive: &Archive,

@@ -59,7 +59,7 @@ impl Workspace {
         };
         let (words, log) = match request {
             SettingsRequest::Install => ("Adds a hook to", "add the archive hook"),
-            SettingsRequest::Uninstall => ("Takes the hook out of", "remove the archive hook"),
+            SettingsRequest::Uninstall => ("Removes the hook from", "remove the archive hook"),
         };
         let plan = WritePlan {
             what: OperationKind::Settings,

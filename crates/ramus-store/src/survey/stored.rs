@@ -15,7 +15,7 @@ use crate::derived::{DerivedKind, decode_value, stored_values};
 pub(super) fn take_stored(
     wants: SurveyRequest,
     projects: &mut [CachedProject],
-    told: &(dyn Fn(&HistoryFile, Option<&SurveyedFile>) + Sync),
+    on_file: &(dyn Fn(&HistoryFile, Option<&SurveyedFile>) + Sync),
 ) -> Vec<Vec<FreshFile>> {
     let usage = match wants.extra {
         SurveyExtra::Nothing => None,
@@ -35,7 +35,7 @@ pub(super) fn take_stored(
             for unread in std::mem::take(&mut project.unread) {
                 match stored_file(&unread, &digests, usages.as_ref()) {
                     Some(surveyed) => {
-                        told(&surveyed.file, Some(&surveyed));
+                        on_file(&surveyed.file, Some(&surveyed));
                         fresh.push(FreshFile { surveyed, had_digest: unread.digest.is_some() });
                     }
                     None => left.push(unread),

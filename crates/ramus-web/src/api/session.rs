@@ -115,11 +115,11 @@ fn conversation_list(
     digest: &SessionDigest,
     summaries: &ProjectSummaries,
 ) -> Vec<Conversation> {
-    let mut told = json::from_conversations(id, file, digest, summaries);
-    for (conversation, found) in told.iter_mut().zip(&history.branches.conversations) {
+    let mut shown = json::from_conversations(id, file, digest, summaries);
+    for (conversation, found) in shown.iter_mut().zip(&history.branches.conversations) {
         conversation.leaf = history.node_address(found.leaf);
     }
-    told
+    shown
 }
 
 pub(crate) async fn get_conversations(
@@ -154,7 +154,7 @@ pub(crate) async fn get_tree(
     .await
 }
 
-/// Where a session came from, or what came out of it.
+/// An origin or offspring of a session.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct RelativeView {

@@ -99,7 +99,7 @@ pub(crate) fn resume(ui: &mut Ui, global: &Global, args: &ResumeArgs) -> Result<
 }
 
 impl ResumeArgs {
-    /// Decides what is done before Claude Code starts; `None`: nothing.
+    /// Decides what must be done before Claude Code starts; `None`: nothing.
     fn first_step(
         &self,
         ui: &Ui,

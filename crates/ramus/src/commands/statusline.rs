@@ -66,7 +66,7 @@ pub(crate) fn statusline(ui: &mut Ui, global: &Global) -> Result<(), CommandErro
     Ok(())
 }
 
-/// Reads what the history tells. `None`: there is none.
+/// Reads the facts from the history. `None`: there is none.
 fn session_status(global: &Global, client: &ClientStatus) -> Option<SessionStatus> {
     let transcript = client.transcript_path.as_ref()?;
     // It runs after every message: it must not wait for a server.

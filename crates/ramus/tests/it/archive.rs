@@ -172,7 +172,11 @@ fn an_empty_answer_says_what_is_empty() {
     };
     kept.json(&["archive", "add"]);
     let (code, text) = messages(&["archive", "list", "--deleted"]);
-    assert_eq!((code, text.contains("no archived session was deleted")), (Some(1), true), "{text}");
+    assert_eq!(
+        (code, text.contains("the files of all archived sessions are still on disk")),
+        (Some(1), true),
+        "{text}"
+    );
     fs::remove_dir_all(kept.home.claude_dir().join("projects")).unwrap();
     fs::remove_dir_all(kept.home.claude_dir().join("file-history")).unwrap();
     kept.json(&["archive", "forget", SESSION, "--yes"]);

@@ -34,7 +34,7 @@ fn check_defects(lines: &str, expected: &[&str]) -> TestHome {
     home
 }
 
-/// Repairs the only session; says what was put right. The old file stays as it is.
+/// Repairs the only session; returns the list of repairs. The old file is not changed.
 fn listed_repairs(home: &TestHome) -> Vec<String> {
     let before = fs::read(home.claude_dir().join("projects").join(FILE)).unwrap();
     let answer = run_json(&home.claude_dir(), &["check", "--fix", "--yes"]);

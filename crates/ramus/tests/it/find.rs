@@ -463,7 +463,7 @@ fn invalid_searches_are_reported() {
     assert_eq!(code, Some(2));
     assert!(said.contains("only one project or session can be searched"), "{said}");
     let (_, said) = run(&["harp", "since:2030-01-01"]);
-    assert!(said.contains("Only what passes the filters was searched"), "{said}");
+    assert!(said.contains("Only messages that match the filters were searched"), "{said}");
     assert!(!said.contains("all words") && !said.contains("Did you mean"), "{said}");
     let (_, said) = run(&["lute", "samovar", "--fuzzy"]);
     assert!(said.contains("Try fewer words") && !said.contains("--fuzzy"), "{said}");

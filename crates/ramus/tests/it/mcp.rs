@@ -161,7 +161,10 @@ fn confirm_refuses_when_the_session_went_on_since_the_plan() {
     fs::write(&path, &longer).unwrap();
     let (told, is_refused) = agent.call_tool("confirm", &json!({"plan": plan}));
     assert!(is_refused, "{told}");
-    assert_eq!(told, "the session changed after the plan was made\nHint: plan again");
+    assert_eq!(
+        told,
+        "the session changed after the plan was made\nHint: call `goto` or `fork` again to make a new plan"
+    );
     assert_eq!(fs::read_to_string(&path).unwrap(), longer);
     let (told, is_refused) = agent.call_tool("confirm", &json!({"plan": plan}));
     assert!(is_refused && told.contains("no plan"), "{told}");

@@ -276,7 +276,7 @@ fn the_screens_give_the_terminal_to_the_client_and_take_it_again() {
     // An earlier message is asked about first.
     terminal.wait_for_text("b branches");
     terminal.press_keys(&["Home", "r"]);
-    terminal.wait_for_text("Claude Code resumes this session elsewhere");
+    terminal.wait_for_text("Claude Code resumes this session at another message");
     terminal.press_keys(&["n"]);
     terminal.wait_for_text("b branches");
     let before = fs::read(&scene.session).unwrap();

@@ -91,6 +91,8 @@ fn chosen_fields_are_separated_by_tabs_in_a_pipe() {
     let stderr = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2));
     assert!(stderr.contains("no field \"colour\"") && stderr.contains("git_branch"), "{stderr}");
+    // Those that have to be asked for, and the short names.
+    assert!(stderr.contains("cost, cost_usd,") && stderr.contains("active,"), "{stderr}");
 }
 
 #[test]
