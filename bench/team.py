@@ -11,7 +11,7 @@ then, after the same corpus was sent from that many machines, `sessions --everyo
 the server's rows (a sequential scan by the client, with `--no-cache`). A person stores a chunk once however many machines
 hold it, so the chunks of further machines are not sent again; their files, digests and filters are. Prints Markdown.
 """
-import argparse, glob, os, pwd, shutil, signal, struct, subprocess, tempfile, time
+import argparse, glob, os, pwd, resource, shutil, signal, struct, subprocess, tempfile, time
 
 CHUNK = 4 * 1024 * 1024
 
@@ -70,6 +70,14 @@ def timed(run):
     return time.perf_counter() - start
 
 
+def client_cpu(run):
+    """The user and system time of the program, without the server's."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def measure(a, server, home):
     ramus = os.path.abspath(a.ramus)
     size = sum(os.path.getsize(os.path.join(dir, name)) for dir, _, names in os.walk(a.corpus) for name in names)
@@ -123,7 +131,8 @@ def measure(a, server, home):
         for name, (args, wanted, codes) in asked.items():
             cold = timed(lambda: run(args, user="bob", machine="elsewhere", expect=codes))
             warm = min(timed(lambda: run(args, user="bob", machine="elsewhere", expect=codes)) for _ in range(a.runs))
-            print(f"| {name}: first time, then | {wanted} | {cold:.2f} s, {warm:.2f} s |", flush=True)
+            cpu = client_cpu(lambda: run(args, user="bob", machine="elsewhere", expect=codes))
+            print(f"| {name}: first time, then, CPU of ramus then | {wanted} | {cold:.2f} s, {warm:.2f} s, {cpu:.2f} s |", flush=True)
         if machines <= a.scan:
             args = ["find", a.absent, "--count", "--everyone", "--no-cache"]
             scan = timed(lambda: run(args, user="bob", machine="elsewhere", expect=(0, 1)))
