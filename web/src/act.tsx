@@ -162,7 +162,7 @@ function Outline({
       </ol>
       {merged.conflicts.length > 0 && (
         <fieldset class="conflicts">
-          <legend>Files that were changed with different results</legend>
+          <legend>Files that the conversations changed differently</legend>
           <ul>
             {merged.conflicts.map((one) => (
               <li key={one.path}>

@@ -274,13 +274,6 @@ impl AddressError {
         }
     }
 
-    /// Returns what could have been meant.
-    pub fn address_candidates(&self) -> &[String] {
-        match self {
-            Self::Ambiguous(ambiguous) => &ambiguous.candidates,
-            _ => &[],
-        }
-    }
 }
 
 impl Workspace {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ramus_archive::{Archive, ArchiveError, ArchiveTree, LazyArchive, Source};
+use ramus_core::agent::AgentEntry;
 use ramus_core::digest::SessionDigest;
 use ramus_core::files::RevertOutcomes;
 use ramus_core::history::History;
@@ -656,6 +657,20 @@ impl Workspace {
         let (agents, problems) = read_agents(found.files_beside(), &found.file.id);
         problems.iter().for_each(|problem| self.progress.report_problem(problem));
         attach_calls(agents, history)
+    }
+
+    /// Returns the agents of a session as entries of its outline.
+    pub fn agent_entries(&self, found: &ResolvedFile, history: &History) -> Vec<AgentEntry> {
+        let short_ids = self.short_ids();
+        let entry = |(node, agent): (Option<NodeId>, SubAgent)| AgentEntry {
+            node,
+            label: agent.meta.description.or(agent.words).unwrap_or_default(),
+            short_id: short_ids.shorten_id(&agent.file.id).to_owned(),
+            id: agent.file.id,
+            records: agent.records,
+            depth: agent.depth,
+        };
+        self.session_agents(found, history).into_iter().map(entry).collect()
     }
 
     /// Returns what sessions beside a file are called by others (R15): as the last survey knows it,

@@ -192,11 +192,8 @@ fn shorten_left(path: &str, width: usize) -> String {
     if layout::display_width(path) <= width {
         return path.to_owned();
     }
-    let fits = |start: &usize| layout::display_width(&path[*start..]) < width;
-    let names = path.match_indices(['/', '\\']).map(|(at, _)| at);
-    let letters = path.char_indices().map(|(at, _)| at);
-    let start = { names }.find(fits).or_else(|| { letters }.find(fits)).unwrap_or(path.len());
-    format!("…{}", &path[start..])
+    let end = layout::fitting_end(path, width.saturating_sub(1));
+    format!("…{}", &end[end.find(['/', '\\']).unwrap_or(0)..])
 }
 
 /// Shows which branch is open and its status.

@@ -213,11 +213,13 @@ pub(crate) fn claude_dir_candidates(global: &Global) -> Vec<PathBuf> {
     }
     if let Some(dirs) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dirs| !dirs.is_empty()) {
         // Other tools of the field take a comma-separated list here.
-        return dirs.to_string_lossy().split(',').map(|dir| PathBuf::from(dir.trim())).collect();
+        let dirs = dirs.to_string_lossy();
+        // An empty one would be the current directory.
+        let named = dirs.split(',').map(str::trim).filter(|dir| !dir.is_empty());
+        return named.map(PathBuf::from).collect();
     }
-    let home = std::env::home_dir().unwrap_or_default();
-    let config =
-        std::env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+    let home = home_dir();
+    let config = path_variable("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
     vec![home.join(".claude"), config.join("claude")]
 }
 
