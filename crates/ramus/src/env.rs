@@ -20,6 +20,7 @@ use crate::args::Global;
 use crate::config::{TimeStyle, UsualScope};
 use crate::error::CommandError;
 use crate::own_dir::{OwnDir, path_variable};
+use crate::send_policy::load_send_policy;
 use crate::ui::Ui;
 
 /// Opens the requested Claude directories, or the default ones.
@@ -148,6 +149,7 @@ fn configured_workspace(
 ) -> Workspace {
     Workspace::new(place, global.active.resume_rule(), state_dir())
         .with_archive(archive(global, &*progress))
+        .with_send_policy(load_send_policy())
         .with_confinement(global.confined)
         .with_client(client_program(global))
         .with_current_dir(current_dir(global))

@@ -33,6 +33,7 @@ mod screen_looks;
 mod screens;
 mod secrets;
 mod shell;
+mod team;
 mod terminal;
 mod truth;
 mod usage;
