@@ -39,8 +39,8 @@ use crate::work::images::open_images;
 use crate::work::live::LiveRequest;
 use crate::work::render::RenderRequest;
 use crate::work::{
-    self, LatestWorker, agents, annotating, archiving, changes, draw, find, follow, live, open, preview,
-    render, reply_names, survey,
+    self, LatestWorker, agents, annotating, archiving, changes, draw, find, follow, live, open,
+    preview, render, reply_names, survey,
 };
 
 /// What the screens are about.
@@ -363,10 +363,10 @@ impl Workers {
             Effect::CopyMessage(want) => work::spawn_guarded(self.sender.clone(), move |events| {
                 let _ = events.send(ScreenEvent::Text(render::block_text(&want), "the message"));
             }),
-            Effect::CopyResume(at) => {
+            Effect::CopyResume(request) => {
                 let workspace = self.workspace.clone();
                 work::spawn_guarded(self.sender.clone(), move |events| {
-                    let _ = events.send(changes::resume_line(&workspace, &at));
+                    let _ = events.send(changes::resume_line(&workspace, &request));
                 });
             }
             Effect::Export(NodeAddress { file, node }, format) => {

@@ -86,7 +86,7 @@ const DARK: Palette = Palette {
 };
 
 const LIGHT: Palette = Palette {
-    dim: rgb(0x66_6d_7d),
+    dim: rgb(0x5c_63_72),
     prompt: rgb(0x00_66_94),
     name: rgb(0x2a_52_b8),
     heading: rgb(0x2a_52_b8),
@@ -256,7 +256,8 @@ mod tests {
         let dark = [0x00_00_00, 0x1e_1e_2e, 0x28_2c_34].map(rgb);
         let light = [0xff_ff_ff, 0xfa_f4_ed, 0xf5_f5_f5].map(rgb);
         for (name, palette, backgrounds) in [("dark", &DARK, dark), ("light", &LIGHT, light)] {
-            let Palette { dim, prompt, name: tool, heading, error, warning, id, time, .. } = palette;
+            let Palette { dim, prompt, name: tool, heading, error, warning, id, time, .. } =
+                palette;
             let Palette { active, code, added, removed, .. } = palette;
             let texts = [dim, prompt, tool, heading, error, warning, id, time, active, code];
             for text in texts.into_iter().chain([added, removed]) {

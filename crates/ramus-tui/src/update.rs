@@ -211,8 +211,7 @@ impl ScreenState {
             ScreenEvent::Moved(from, chapter) => return self.apply_moved(&from, chapter),
             ScreenEvent::Writing(files) => self.list.writing = files,
             ScreenEvent::LiveStatus(file, status) => {
-                let is_open =
-                    self.stack.first().is_some_and(|open| open.chapter.file.path == file);
+                let is_open = self.stack.first().is_some_and(|open| open.chapter.file.path == file);
                 self.live_status = Some(status).filter(|_| self.live && is_open);
             }
             ScreenEvent::Removed(path) => {
@@ -480,6 +479,8 @@ impl ScreenState {
                 action @ (KeyAction::SessionUsage
                 | KeyAction::Pack
                 | KeyAction::Restore
+                | KeyAction::ForkResume
+                | KeyAction::CopyResume
                 | KeyAction::Export),
             ) if self.overlay.is_none() => return self.session_action(action),
             _ => {}

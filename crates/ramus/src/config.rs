@@ -81,8 +81,18 @@ pub(crate) enum TimeStyle {
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// The names that the file may use.
-const KEYS: [&str; 10] =
-    ["theme", "screen_colors", "ascii", "scope", "times", "columns", "pager", "prices", "resume_program", "keys"];
+const KEYS: [&str; 10] = [
+    "theme",
+    "screen_colors",
+    "ascii",
+    "scope",
+    "times",
+    "columns",
+    "pager",
+    "prices",
+    "resume_program",
+    "keys",
+];
 
 impl Settings {
     /// Reads the file and the environment. A value that cannot be meant is an error, a name that nobody
@@ -131,7 +141,10 @@ impl Settings {
                 [global.color.map(|color| (color, CommandLine("--color"))), no_color, file.theme],
                 ColorChoice::Auto,
             ),
-            screen_colors: Setting::first([None, None, file.screen_colors], ScreenColorChoice::Auto),
+            screen_colors: Setting::first(
+                [None, None, file.screen_colors],
+                ScreenColorChoice::Auto,
+            ),
             ascii: Setting::first(
                 [option(global.ascii, "--ascii").map(|origin| (true, origin)), ascii, file.ascii],
                 false,

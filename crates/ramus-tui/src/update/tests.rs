@@ -222,7 +222,10 @@ fn an_export_asks_for_its_format() {
     assert!(matches!(desk.state.overlay, Some(Overlay::Menu(_))));
     let effect = single_effect(desk.press_letter('h'));
     assert!(
-        matches!(&effect, Effect::Export(NodeAddress { node: NodeSelector::Nth(2), .. }, ExportFormat::Html)),
+        matches!(
+            &effect,
+            Effect::Export(NodeAddress { node: NodeSelector::Nth(2), .. }, ExportFormat::Html)
+        ),
         "{effect:?}"
     );
     assert!(desk.state.overlay.is_none());

@@ -32,7 +32,8 @@ pub(crate) struct DocumentStyle {
     /// List files that were merely read too.
     pub(crate) all: bool,
     pub(crate) usage_lines: fn(&Workspace, &Path, usize) -> Result<Vec<Line>, String>,
-    pub(crate) file_changes: fn(&Workspace, [&Address; 2], Option<&str>) -> Result<Vec<Line>, String>,
+    pub(crate) file_changes:
+        fn(&Workspace, [&Address; 2], Option<&str>) -> Result<Vec<Line>, String>,
 }
 
 /// Answers a question with a page of some columns.

@@ -89,7 +89,8 @@ pub(crate) fn start_following(
     spawn_guarded(events, move |events| {
         let Ok(changes) = follow_files(roots, &FollowConfig::default()) else { return };
         let writing = HashMap::new();
-        let mut follower = SessionFollower { changes, events, watched, rule, rows, listed, writing };
+        let mut follower =
+            SessionFollower { changes, events, watched, rule, rows, listed, writing };
         follower.run();
     });
 }

@@ -24,10 +24,7 @@ const ENDINGS: [(&str, &str); 5] = [
 const MAX_DIRS: u32 = 10_000;
 
 /// Opens the images of a message; returns what to tell.
-pub(crate) fn open_images(
-    media: &[Media],
-    open_file: fn(&Path) -> bool,
-) -> Result<String, String> {
+pub(crate) fn open_images(media: &[Media], open_file: fn(&Path) -> bool) -> Result<String, String> {
     let images: Vec<(Vec<u8>, &str)> = media.iter().filter_map(decode_image).collect();
     if images.is_empty() {
         return Err("no image here: move to a message that shows [image …]".to_owned());
@@ -61,8 +58,9 @@ fn write_images(images: &[(Vec<u8>, &str)]) -> Result<Vec<PathBuf>, PathError> {
     let dir = loop {
         let dir = parent.join(format!("ramus-images-{own}-{n}"));
         match fill_private_dir(&dir, &files) {
-            Err(error)
-                if error.source.kind() == io::ErrorKind::AlreadyExists && n < MAX_DIRS => n += 1,
+            Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists && n < MAX_DIRS => {
+                n += 1
+            }
             made => break made.map(|()| dir)?,
         }
     };

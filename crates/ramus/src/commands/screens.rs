@@ -64,7 +64,8 @@ fn absolute_path(dir: PathBuf) -> PathBuf {
 
 /// Returns the colours that were chosen; `None`: the terminal is asked.
 fn screen_colors(choice: ScreenColorChoice) -> Option<ScreenColors> {
-    let is_rich = std::env::var("COLORTERM").is_ok_and(|term| term == "truecolor" || term == "24bit");
+    let is_rich =
+        std::env::var("COLORTERM").is_ok_and(|term| term == "truecolor" || term == "24bit");
     match choice {
         ScreenColorChoice::Auto if is_rich => None,
         ScreenColorChoice::Auto | ScreenColorChoice::Terminal => Some(ScreenColors::Terminal),
@@ -80,6 +81,10 @@ fn usage_lines(workspace: &Workspace, file: &Path, width: usize) -> Result<Vec<L
     let mut all = lines(None).map_err(|error| format!("{:#}", error.error))?;
     // What was spent on abandoned branches is what no other page of the screens says.
     if let Ok(branches) = lines(Some(UsageBy::Branch)) {
+        // Both end with the same note about prices.
+        while all.last().is_some_and(|last| Some(last) == branches.last()) {
+            all.pop();
+        }
         all.push(Line::default());
         all.extend(branches);
     }

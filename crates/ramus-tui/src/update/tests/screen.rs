@@ -92,11 +92,15 @@ fn help_and_quit_are_shown_on_any_width() {
         let foot = desk.screen_rows().pop().unwrap();
         assert!(foot.contains("F1 keys") && foot.contains("Esc clear"), "{width}: {foot}");
         assert!(!foot.contains('?') && !foot.contains("type"), "{width}: {foot}");
+        // The keys are those of the pane one is in.
         desk.press_key(KeyCode::F(1));
-        assert!(desk.screen_rows().iter().any(|row| row.contains("In a transcript or a tree")));
+        assert!(desk.screen_rows().iter().any(|row| row.contains("In the list")));
         desk.press_key(KeyCode::Esc);
         desk.press_key(KeyCode::Esc);
         desk.state.focus = Focus::Transcript;
+        desk.press_letter('?');
+        assert!(desk.screen_rows().iter().any(|row| row.contains("In a transcript or a tree")));
+        desk.press_key(KeyCode::Esc);
     }
 }
 

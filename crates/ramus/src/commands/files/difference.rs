@@ -89,11 +89,7 @@ pub(crate) fn changed_lines(
     Ok(difference_lines(&changed, [a, b], usize::MAX))
 }
 
-fn difference_lines(
-    changed: &[&FileComparison],
-    [a, b]: [&Point; 2],
-    width: usize,
-) -> Vec<Line> {
+fn difference_lines(changed: &[&FileComparison], [a, b]: [&Point; 2], width: usize) -> Vec<Line> {
     let clock = LocalClock::new();
     let mut lines = Vec::new();
     for (sign, label, point) in [("A  ", Label::Removed, a), ("B  ", Label::Added, b)] {
