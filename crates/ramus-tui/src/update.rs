@@ -60,7 +60,10 @@ pub(crate) fn update_state(state: &mut ScreenState, event: ScreenEvent) -> Vec<E
         ScreenEvent::Paste(text) => state.paste_text(&text),
         ScreenEvent::Resize(width, height) => {
             state.size = (width, height);
-            state.draw_tree()
+            // A window that shrank and grew again has lost cells, although it is as large as before.
+            let mut effects = state.draw_tree();
+            effects.push(Effect::Redraw);
+            effects
         }
         event => state.apply_result(event),
     };

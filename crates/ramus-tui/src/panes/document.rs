@@ -87,7 +87,8 @@ impl DocumentPane {
         } else {
             (0..top).rev().find(is_stop)
         };
-        if let Some(line) = found {
+        // Before the first one is the beginning.
+        if let Some(line) = found.or((!forward).then_some(0)) {
             self.top = line;
             self.scroll_lines(0, height);
         }

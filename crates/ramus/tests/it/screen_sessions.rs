@@ -13,12 +13,14 @@ const TEAPOT: &str = "d/projects/-home-dev-teapot/7ea90418-c0de-4b1e-9f3a-51e6a0
 #[test]
 fn a_session_is_counted_by_model_and_branch() {
     let Some(terminal) = start_demo() else { return };
+    terminal.type_text("tiny http");
+    terminal.wait_for_text("1 found");
     terminal.press_keys(&["F3"]);
     terminal.wait_for_text("Tokens and cost");
     terminal.wait_for_text("claude-opus-5");
     terminal.wait_for_text("BRANCH");
     terminal.press_keys(&["Escape"]);
-    terminal.wait_for_text("7 sessions");
+    terminal.wait_for_text("search: tiny http");
 }
 
 #[test]
@@ -52,7 +54,7 @@ fn files_are_compared_and_saved() {
     terminal.press_keys(&["q"]);
     terminal.wait_for_text("Files as of this message");
     terminal.press_keys(&["q", "End", "o"]);
-    terminal.wait_for_text("Files as of this message");
+    terminal.wait_for_text("After 1f6f329f");
     terminal.press_keys(&["s"]);
     terminal.wait_for_text("save as: Cargo.toml");
     terminal.press_keys(&["Enter"]);
