@@ -1,10 +1,10 @@
-// Copying: commands and texts, with a word about it.
+// Copies commands and texts, and confirms it.
 
 import { Icon } from "./icons";
 import type { Say } from "./toast";
 
 export const copyText = (text: string, say: Say, done = "Copied"): void => {
-  const refused = () => say("The browser does not let this page copy");
+  const refused = () => say("The browser does not allow copying");
   if (!navigator.clipboard) refused();
   else void navigator.clipboard.writeText(text).then(() => say(done), refused);
 };

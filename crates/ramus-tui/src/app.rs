@@ -75,7 +75,7 @@ pub struct ScreenOptions {
 
 type Resume = fn(Option<&Path>, &str, Option<ResumeDecision>) -> io::Result<()>;
 
-/// How long drawing waits for what is about to be seen, so that it does not flicker.
+/// How long drawing waits for blocks that are about to be visible, so that the screen does not flicker.
 const DRAW_DELAY: Duration = Duration::from_millis(8);
 
 /// Shows the screens until they are left.
@@ -156,8 +156,8 @@ fn handle_pending(
                 }
                 Effect::Copy(text, what) => {
                     TerminalScreen::copy_to_clipboard(&text)?;
-                    let told = format!("copied {what} ({} characters)", text.chars().count());
-                    state.show_status(&told, Label::Note);
+                    let message = format!("copied {what} ({} characters)", text.chars().count());
+                    state.show_status(&message, Label::Note);
                 }
                 effect => desks.run_effect(effect),
             }
@@ -217,7 +217,7 @@ fn resume(
     Ok(())
 }
 
-/// Starts the thread that hears keys, the mouse and changes of size.
+/// Starts the thread that reads keys, mouse events and changes of size.
 fn listen_for_input(sender: &Sender<ScreenEvent>, gate: Arc<InputGate>) {
     work::spawn_guarded(sender.clone(), move |events| {
         while let Ok(event) = gate.read_event() {
@@ -298,10 +298,10 @@ impl Workers {
         });
     }
 
-    fn run_change(&self, deed: ChangeCommand) {
+    fn run_change(&self, command: ChangeCommand) {
         let (workspace, clock) = (self.workspace.clone(), self.style.clock.clone());
         work::spawn_guarded(self.sender.clone(), move |events| {
-            let _ = events.send(changes::run_change(&deed, &workspace, &clock, events));
+            let _ = events.send(changes::run_change(&command, &workspace, &clock, events));
         });
     }
 
@@ -395,7 +395,7 @@ impl Workers {
             Effect::WriteDemo => self.write_demo(),
             Effect::FollowLive(request) => self.live.submit_request(request),
             Effect::Watch(chapters) => self.watched.watch_chapters(chapters),
-            Effect::ApplyChange(deed) => self.run_change(deed),
+            Effect::ApplyChange(command) => self.run_change(command),
             Effect::ArchiveAll => {
                 let workspace = self.workspace.clone();
                 work::spawn_guarded(self.sender.clone(), move |events| {
@@ -431,7 +431,7 @@ impl Workers {
     fn run_and_report(&self, work: impl FnOnce() -> Result<String, String> + Send + 'static) {
         work::spawn_guarded(self.sender.clone(), move |events| {
             let line = match work() {
-                Ok(told) => Line::new(&told, Label::Note),
+                Ok(message) => Line::new(&message, Label::Note),
                 Err(why) => Line::new(&why, Label::Error),
             };
             let _ = events.send(ScreenEvent::Status(line));
@@ -455,8 +455,8 @@ impl Workers {
                 self.preview = preview::start_preview_worker(sender.clone(), workspace.clone());
                 self.live = live::start_live_worker(sender.clone(), workspace.clone());
                 self.start_survey();
-                let told = format!("a sample history in {}", dir.display());
-                ScreenEvent::Status(Line::new(&told, Label::Dim))
+                let message = format!("a sample history in {}", dir.display());
+                ScreenEvent::Status(Line::new(&message, Label::Dim))
             }
         };
         let _ = self.sender.send(event);

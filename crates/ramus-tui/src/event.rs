@@ -32,11 +32,11 @@ pub(crate) enum ScreenEvent {
     Mouse(MouseEvent),
     Paste(String),
     Resize(u16, u16),
-    /// Where the files of the current project lie; `None`: everything is meant.
+    /// The directory of the current project; `None`: all projects.
     CurrentProject(Option<PathBuf>),
     /// The files there are; nothing of them is read. How many bytes there are.
     Listed(Vec<ProjectRow>, u64),
-    /// Files were read; what is in those that are sessions.
+    /// Files were read; the contents of those that are sessions.
     Read {
         bytes: u64,
         sessions: Vec<list::SessionRow>,
@@ -79,7 +79,7 @@ pub(crate) enum ScreenEvent {
         answers: Vec<(u32, String)>,
     },
     Rendered(Box<RenderedBlock>),
-    /// A text to copy, and what it is.
+    /// A text to copy, and its name.
     Text(String, &'static str),
     Drawn(Box<TreeDrawing>),
     /// Messages of one session that match the search.
@@ -131,7 +131,7 @@ pub(crate) enum Effect {
     Open(Box<OpenRequest>),
     /// Give the terminal to Claude Code, and take it again when that ends.
     Resume(Box<OpenRequest>, Option<ResumeDecision>),
-    /// Find out what has to be done before that.
+    /// Find out what must be done first.
     PlanResume(Box<OpenRequest>),
     /// Open several agents in place.
     OpenHere(Vec<OpenRequest>),
@@ -141,7 +141,7 @@ pub(crate) enum Effect {
     Answers(Arc<Chapter>),
     /// Find where the conversation with this root began.
     Earlier(Arc<Chapter>, NodeId),
-    /// Render what is seen and what is near.
+    /// Render the visible blocks and those nearby.
     Render(Vec<RenderRequest>),
     /// Also render what the next key may show. `None` while the visible part needs the time.
     Prepare(Vec<RenderRequest>),
@@ -153,7 +153,7 @@ pub(crate) enum Effect {
     Draw(Box<crate::panes::tree::TreeRequest>),
     SearchHere(Arc<Chapter>, String),
     FindAll(FindRequest),
-    /// Read what is at the list's cursor.
+    /// Read the session at the list's cursor.
     Preview(Box<OpenRequest>),
     /// Look something up and show it as a page of this width.
     OpenDocument(DocumentRequest, u16),
@@ -176,7 +176,7 @@ pub(crate) enum Effect {
     Answer(Sender<bool>, bool),
     /// Pin, tag or note a session or a message.
     Annotate(NodeAddress, AnnotationEdit),
-    /// Say what is not archived, and archive it if that is wanted.
+    /// Report which files are not archived, and archive them if the user agrees.
     ArchiveAll,
 }
 
@@ -194,7 +194,7 @@ pub(crate) enum DocumentRequest {
     Compare(NodeAddress, NodeAddress),
     /// Which files there were at a message.
     Files(NodeAddress),
-    /// What one of them held.
+    /// The content of one of them.
     File(NodeAddress, String),
     /// How they changed from there to the end of the branch.
     FileChanges(SavedFiles),
@@ -310,7 +310,7 @@ pub(crate) enum JumpTarget {
 /// Where on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OpenMode {
-    /// Instead of what is read now.
+    /// Instead of the open session.
     New,
     /// As one of the messages that were found, with the words marked.
     Hit,

@@ -122,7 +122,7 @@ pub(crate) struct InputPrompt {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InputPromptKind {
-    /// Search in what is read.
+    /// Search in the open session.
     Here,
     /// A title for a session.
     Rename,
@@ -145,7 +145,7 @@ pub(crate) struct ScreenState {
     pub(crate) list: ListPane,
     /// The open transcripts; agents opened as panes are above their sessions.
     pub(crate) stack: Vec<TranscriptPane>,
-    /// What is at the list's cursor, beside the list.
+    /// The preview beside the list.
     pub(crate) preview: Option<PreviewPane>,
     /// What was asked for last to be shown there.
     pub(crate) preview_wanted: Option<(PathBuf, JumpTarget)>,
@@ -185,7 +185,7 @@ pub(crate) struct ScreenAreas {
     pub(crate) tree: Option<Rect>,
 }
 
-/// From this width on, what is at the list's cursor is shown beside the list.
+/// From this width on, a preview is shown beside the list.
 const PREVIEW_WIDTH: u16 = 100;
 /// From this width on, the list is next to the transcript.
 const LIST_BESIDE_WIDTH: u16 = 110;
@@ -219,12 +219,12 @@ impl ScreenState {
         }
     }
 
-    /// Returns what is read.
+    /// Returns the open session.
     pub(crate) fn open_transcript(&self) -> Option<&TranscriptPane> {
         self.stack.last()
     }
 
-    /// Returns what is read, if it is seen.
+    /// Returns the open session, if it is visible.
     pub(crate) fn visible_transcript(&self) -> Option<&TranscriptPane> {
         self.open_transcript().filter(|_| self.focus != Focus::List)
     }

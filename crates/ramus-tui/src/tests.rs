@@ -465,7 +465,7 @@ fn a_change_shows_its_plan_and_asks() {
     let after = std::fs::read(&file).unwrap();
     assert!(after.len() > before.len() && after.starts_with(&before));
     screens.type_in("u");
-    screens.wait_for_text("Undoes 1 goto");
+    screens.wait_for_text("Undoes operation 1: goto");
     screens.type_in("y");
     screens.wait_for_text("Done as operation 2.");
     assert_eq!(std::fs::read(&file).unwrap(), before);

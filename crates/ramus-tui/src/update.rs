@@ -48,10 +48,10 @@ fn text_width(width: u16) -> u16 {
     width.saturating_sub(4).clamp(16, MAX_TEXT_WIDTH)
 }
 
-/// Takes an event and returns what is to be done about it.
+/// Handles an event and returns its effects.
 pub(crate) fn update_state(state: &mut ScreenState, event: ScreenEvent) -> Vec<Effect> {
     let is_rendered = matches!(event, ScreenEvent::Rendered(_));
-    // Most of what is rendered is not on the screen.
+    // Most rendered blocks are not visible.
     state.changed |= !is_rendered;
     let mut effects = match event {
         ScreenEvent::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
@@ -333,7 +333,7 @@ impl ScreenState {
         effects
     }
 
-    /// Asks to look at what the session does that is followed.
+    /// Asks for the live status of the session that is followed.
     pub(crate) fn follow_live(&mut self) -> Effect {
         if !self.live {
             self.live_status = None;
@@ -345,7 +345,7 @@ impl ScreenState {
         }))
     }
 
-    /// Asks to keep an eye on what is read.
+    /// Asks to follow the open session.
     pub(crate) fn watch_effect(&self) -> Effect {
         Effect::Watch(self.stack.iter().map(|reading| reading.chapter.clone()).collect())
     }
@@ -516,7 +516,7 @@ impl ScreenState {
 
     fn archive_all(&mut self) -> Vec<Effect> {
         self.close_overlay();
-        self.show_status("looking for what is not archived …", Label::Dim);
+        self.show_status("checking which files are not archived …", Label::Dim);
         vec![Effect::ArchiveAll]
     }
 
@@ -558,7 +558,7 @@ impl ScreenState {
         Vec::new()
     }
 
-    /// Goes to the search box; what was typed there is still there.
+    /// Goes to the search box, which keeps its text.
     fn open_search(&mut self) -> Vec<Effect> {
         let effects = self.close_overlay();
         self.focus = Focus::List;

@@ -20,7 +20,7 @@ use crate::work::live::LiveStatus;
 const MIN_SIZE: (u16, u16) = (20, 5);
 
 pub(crate) fn draw_screen(state: &mut ScreenState, buffer: &mut Buffer) {
-    // The window may have changed since its last event: what is drawn on decides.
+    // The window may have changed since its last event; the size of the canvas decides.
     if state.size != (buffer.area.width, buffer.area.height) {
         state.size = (buffer.area.width, buffer.area.height);
         state.resize_transcript();
@@ -171,7 +171,7 @@ fn head_line(state: &ScreenState) -> Line {
     line
 }
 
-/// Shows where the session came from and what was made from it, as far as it fits.
+/// Shows the origins and offspring of the session, as far as they fit.
 fn lineage_line(state: &ScreenState, reading: &transcript::TranscriptPane, room: usize) -> Line {
     let listed =
         state.list.session_of(&reading.chapter.file.path).filter(|_| reading.aside.is_none());
@@ -192,11 +192,8 @@ fn shorten_left(path: &str, width: usize) -> String {
     if layout::display_width(path) <= width {
         return path.to_owned();
     }
-    let fits = |start: &usize| layout::display_width(&path[*start..]) < width;
-    let names = path.match_indices(['/', '\\']).map(|(at, _)| at);
-    let letters = path.char_indices().map(|(at, _)| at);
-    let start = { names }.find(fits).or_else(|| { letters }.find(fits)).unwrap_or(path.len());
-    format!("…{}", &path[start..])
+    let end = layout::fitting_end(path, width.saturating_sub(1));
+    format!("…{}", &end[end.find(['/', '\\']).unwrap_or(0)..])
 }
 
 /// Shows which branch is open and its status.
@@ -219,7 +216,7 @@ fn branch_line(state: &ScreenState, reading: &transcript::TranscriptPane) -> Lin
     line
 }
 
-/// Returns what is read is called: as the list has it, which knows what other files call it (R15).
+/// Returns the title of the open session as in the list, which knows titles from other files (R15).
 fn transcript_title(state: &ScreenState, reading: &transcript::TranscriptPane) -> String {
     if reading.aside.is_some() {
         let history = &reading.chapter.history;
@@ -251,19 +248,21 @@ fn draw_foot(state: &ScreenState, canvas: &mut Canvas<'_>, area: Rect) {
         };
         return canvas.draw_line(area, 0, &prompt.input.input_line(sign, usize::from(area.width)));
     }
-    if let Some(said) = &state.status_line {
+    if let Some(note) = &state.status_line {
         let mut line = Line::plain(" ");
-        line.append(said);
+        line.append(note);
         return canvas.draw_line(area, 0, &line);
     }
     let is_read = state.overlay.is_none() && state.focus != Focus::List;
     let searched = state.open_transcript().filter(|_| is_read);
-    let told = searched.and_then(transcript::TranscriptPane::search_state);
-    let told = told.map(|told| Line::new(&format!("{told} "), Label::Branch)).unwrap_or_default();
+    let search_words = searched.and_then(transcript::TranscriptPane::search_state);
+    let search_words = search_words
+        .map(|search_words| Line::new(&format!("{search_words} "), Label::Branch))
+        .unwrap_or_default();
     let hints = key_hints(state);
     let room = usize::from(area.width).saturating_sub(1);
-    let gap = if told.is_empty() { 0 } else { HINT_GAP };
-    let shown = fitting_hints(&hints, room.saturating_sub(told.width() + gap));
+    let gap = if search_words.is_empty() { 0 } else { HINT_GAP };
+    let shown = fitting_hints(&hints, room.saturating_sub(search_words.width() + gap));
     let mut line = Line::default();
     for (hint, _) in hints.iter().zip(shown).filter(|(_, is_shown)| *is_shown) {
         line.push(if line.is_empty() { " " } else { "  " }, Label::Plain);
@@ -271,7 +270,7 @@ fn draw_foot(state: &ScreenState, canvas: &mut Canvas<'_>, area: Rect) {
     }
     let room = usize::from(area.width).saturating_sub(line.width() + 2);
     canvas.draw_line(area, 0, &line);
-    canvas.line_right(area, 0, &truncate_line(&told, room));
+    canvas.line_right(area, 0, &truncate_line(&search_words, room));
 }
 
 /// A key and what it does right now.

@@ -12,7 +12,7 @@ use crate::args::{ColorChoice, Global};
 use crate::env;
 use crate::error::CommandError;
 
-/// What applies where no option says otherwise.
+/// The settings that apply if no option is given.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// The file, whether it is there or not.
@@ -30,7 +30,7 @@ pub(crate) struct Settings {
     pub(crate) resume_program: Setting<String>,
     /// The keys of the screens.
     pub(crate) keys: KeyMap,
-    /// What the file has and nobody knows, each with its line.
+    /// Unknown keys of the file, each with its line.
     pub(crate) unknown: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum SettingOrigin {
     CommandLine(&'static str),
 }
 
-/// What is meant where nothing is named.
+/// The default scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UsualScope {
     /// The project of the current directory, if it has sessions
@@ -77,7 +77,7 @@ pub(crate) enum TimeStyle {
     Absolute,
 }
 
-/// How much of the file is read; nobody writes as much.
+/// The maximum size of the file that is read.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// The names that the file may use.
@@ -217,7 +217,7 @@ impl<T> Setting<T> {
         Self { value, origin: SettingOrigin::Default }
     }
 
-    /// Takes the first that somebody set.
+    /// Takes the first value that is set.
     fn first(set: [Option<(T, SettingOrigin)>; 3], usual: T) -> Self {
         match set.into_iter().flatten().next() {
             Some((value, origin)) => Self { value, origin },
@@ -264,7 +264,7 @@ fn parse_word<T: ValueEnum>(name: &str, text: &str) -> Result<T, CommandError> {
 
 type FileSetting<T> = Option<(T, SettingOrigin)>;
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, Default)]
 struct ConfigFile {
     theme: FileSetting<ColorChoice>,

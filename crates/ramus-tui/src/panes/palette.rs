@@ -12,7 +12,7 @@ use crate::keys::{KeyAction, KeyMap};
 /// An action, its keys and what it does.
 type PaletteRow = (KeyAction, String, &'static str);
 
-/// The actions that fit what is typed.
+/// The actions that match the typed text.
 #[derive(Debug, Default)]
 pub(crate) struct PalettePane {
     pub(crate) input: TextInput,
@@ -28,7 +28,7 @@ impl PalettePane {
         pane
     }
 
-    /// Lists what fits what is typed.
+    /// Lists the actions that match the typed text.
     pub(crate) fn update_rows(&mut self, keys: &KeyMap) {
         let mut found: Vec<((bool, usize), PaletteRow)> = Vec::new();
         for binding in &keys.bindings {
@@ -88,7 +88,7 @@ pub(crate) fn draw_palette(pane: &mut PalettePane, canvas: &mut Canvas<'_>, area
         }
     }
     if pane.rows.is_empty() {
-        canvas.draw_line(rows, 1, &Line::new("no action has these letters", Label::Dim));
+        canvas.draw_line(rows, 1, &Line::new("no matching action", Label::Dim));
     }
 }
 

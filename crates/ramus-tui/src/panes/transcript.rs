@@ -305,7 +305,7 @@ impl TranscriptPane {
         let stage = &self.stages[item.stage];
         let fold = match &item.kind {
             TranscriptItemKind::Block(range) => stage.path.messages.get(range.start)?,
-            // What trails the message before a fork, such as a note, is not what is meant.
+            // A note that trails the message before a fork is not the message to act on.
             TranscriptItemKind::Fork(at) => {
                 let folds = stage.path.messages.get(..=*at)?;
                 let speaks =

@@ -43,7 +43,7 @@ pub(crate) struct TreePane {
 }
 
 impl TreePane {
-    /// Does what a key asks for and returns the node to show, if another one is meant now.
+    /// Handles a key and returns the node to show, if it changed.
     pub(crate) fn apply_action(
         &mut self,
         action: KeyAction,

@@ -71,7 +71,7 @@ impl ScreenState {
         Vec::new()
     }
 
-    /// Does what a letter asks for on a page about files: small letters mean the file at the cursor,
+    /// Runs the action of a letter in a document about files: small letters mean the file at the cursor,
     /// capital letters all of them.
     pub(super) fn file_key(&mut self, key: KeyEvent) -> Option<Vec<Effect>> {
         let Some(Overlay::Document(page)) = &self.overlay else { return None };
@@ -119,7 +119,7 @@ impl ScreenState {
         vec![Effect::SaveFiles(files, to)]
     }
 
-    /// Does what was chosen from a menu.
+    /// Runs the choice from a menu.
     pub(super) fn apply_choice(&mut self, effect: Option<Effect>) -> Vec<Effect> {
         self.overlay = None;
         if let Some(Effect::ApplyChange(ChangeCommand::Merge(..))) = effect {

@@ -256,12 +256,12 @@ impl ScreenState {
         Vec::new()
     }
 
-    fn at_cursor(&mut self, deed: fn(NodeAddress) -> ChangeCommand) -> Vec<Effect> {
+    fn at_cursor(&mut self, make_command: fn(NodeAddress) -> ChangeCommand) -> Vec<Effect> {
         let place = self.open_transcript().and_then(|reading| reading.node_of(reading.cursor));
         let Some((stage, node)) = place else { return Vec::new() };
         let address = stage.chapter.node_address(node);
         self.show_status("planning …", Label::Dim);
-        vec![Effect::ApplyChange(deed(address))]
+        vec![Effect::ApplyChange(make_command(address))]
     }
 
     /// Returns the open conversation; shows a message if there is none.
@@ -289,8 +289,8 @@ impl ScreenState {
         };
         let there = marked.node_address();
         let choice = |letter, label, policy| {
-            let deed = ChangeCommand::Merge(here.clone(), there.clone(), policy);
-            MenuChoice::new(letter, label, Some(Effect::ApplyChange(deed)))
+            let merge_command = ChangeCommand::Merge(here.clone(), there.clone(), policy);
+            MenuChoice::new(letter, label, Some(Effect::ApplyChange(merge_command)))
         };
         let choices = vec![
             choice('s', "do not merge", ConflictPolicy::Stop),
@@ -344,7 +344,7 @@ impl ScreenState {
             ('m', ExportFormat::Markdown, "Markdown"),
             ('h', ExportFormat::Html, "HTML, one file"),
             ('j', ExportFormat::Json, "JSON"),
-            ('l', ExportFormat::Jsonl, "JSONL, the lines as they are"),
+            ('l', ExportFormat::Jsonl, "JSONL, the original lines"),
             ('t', ExportFormat::Text, "text"),
         ];
         let choices = formats.map(|(letter, format, label)| {

@@ -160,7 +160,7 @@ fn log_document(
         .filter(|operation| is_in_roots(operation, workspace.claude_roots()))
         .collect();
     if own.is_empty() {
-        return Err(vec![Line::plain("ramus has changed nothing here yet")]);
+        return Err(vec![Line::plain("no operations yet")]);
     }
     let mut table = Table::new(&[">OP", "WHEN", "WHAT", "SESSION", "?STATE", "*"]);
     for operation in &own {

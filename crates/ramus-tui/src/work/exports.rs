@@ -122,10 +122,10 @@ mod tests {
         let state = StateDir::new(home.path().join("state"));
         let workspace = Workspace::for_serving(dirs, ResumeRule::Client, state);
         let address = workspace.resolve_address("0a1b2c3d-1@1").unwrap();
-        let told =
+        let message =
             export_conversation(&workspace, address, ExportFormat::Text, home.path()).unwrap();
         let dir = home.path().join("ramus-export-0a1b2c3d-1-1");
-        assert_eq!(told, format!("exported 0a1b2c3d-1@1 to {}", dir.display()));
+        assert_eq!(message, format!("exported 0a1b2c3d-1@1 to {}", dir.display()));
         let text = std::fs::read_to_string(dir.join("transcript_0a1b2c3d-1111.txt")).unwrap();
         assert!(text.contains("hello"), "{text}");
     }

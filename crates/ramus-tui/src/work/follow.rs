@@ -72,7 +72,7 @@ impl WatchedSessions {
 
 /// How long after its last line a session counts as being written.
 const WRITING_TIME: Duration = Duration::from_secs(30);
-/// How often the list hears of sessions that are being written.
+/// How often the list is updated for sessions that are being written.
 const LIST_INTERVAL: Duration = Duration::from_millis(400);
 /// Reading them again may take one part in this of the time.
 const READ_TIME_SHARE: u32 = 10;

@@ -42,7 +42,7 @@ pub(crate) struct RenderRequest {
 /// Idle time before preparing blocks, so that scrolling is not delayed.
 const PREPARE_DELAY: Duration = Duration::from_millis(20);
 
-/// Starts the thread that renders what is seen.
+/// Starts the thread that renders visible blocks.
 pub(crate) fn start_render_worker(
     events: Sender<ScreenEvent>,
     clock: ScreenClock,
@@ -187,7 +187,7 @@ impl BlockPainter {
         let Some(Turn { kind: TurnKind::Fork(fork), .. }) = turn else { return Vec::new() };
         let real = history.branches.fork_at(folds[at]);
         let taken = real.and_then(|real| {
-            real.branches.iter().position(|way| folds.get(at + 1) == Some(&way.message))
+            real.branches.iter().position(|branch| folds.get(at + 1) == Some(&branch.message))
         });
         fork_lines(&fork, taken, usize::from(want.look.width))
     }
@@ -205,13 +205,13 @@ fn fork_lines(fork: &ForkTurn, taken: Option<usize>, width: usize) -> Vec<Line> 
         .with("← → switch", Label::Dim);
     let mut lines = vec![Line::default(), truncate_line(&head, width)];
     let shown = visible_branches(taken, all);
-    let ways: Vec<(Line, String)> = { shown.clone() }
+    let rows: Vec<(Line, String)> = { shown.clone() }
         .map(|index| branch_line(&fork.branches[index], index, Some(index) == taken))
         .collect();
-    let right = ways.iter().map(|(_, right)| layout::display_width(right)).max().unwrap_or(0);
-    let left = ways.iter().map(|(left, _)| left.width()).max().unwrap_or(0);
+    let right = rows.iter().map(|(_, right)| layout::display_width(right)).max().unwrap_or(0);
+    let left = rows.iter().map(|(left, _)| left.width()).max().unwrap_or(0);
     let left = left.min(width.saturating_sub(right));
-    for (words, count) in ways {
+    for (words, count) in rows {
         lines.push(pad_line(truncate_line(&words, left), left).with(&count, Label::Dim));
     }
     if shown.len() < all {
@@ -222,23 +222,23 @@ fn fork_lines(fork: &ForkTurn, taken: Option<usize>, width: usize) -> Vec<Line> 
 }
 
 /// Returns the first words of a branch, and its size.
-fn branch_line(way: &ForkTurnBranch, index: usize, taken: bool) -> (Line, String) {
-    let (sign, state) = match (way.draft, way.current) {
+fn branch_line(branch: &ForkTurnBranch, index: usize, taken: bool) -> (Line, String) {
+    let (sign, state) = match (branch.draft, branch.current) {
         (true, _) => ("◌", "draft"),
         (_, true) => ("●", "current"),
         _ => ("○", "abandoned"),
     };
-    let label = if way.current { Label::Active } else { Label::Abandoned };
-    let right = format!("  {}, {state}", count_noun(way.messages as usize, "message"));
+    let label = if branch.current { Label::Active } else { Label::Abandoned };
+    let right = format!("  {}, {state}", count_noun(branch.messages as usize, "message"));
     let mut left = Line::new(if taken { "  ❯ " } else { "    " }, Label::Prompt);
     left.push(&format!("{} ", index + 1), Label::Dim);
     left.push(&format!("{sign} "), label);
-    let words = way.label.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
+    let words = branch.label.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
     left.push(&words, if taken { Label::Strong } else { Label::Plain });
     (left, right)
 }
 
-/// Returns the words of a block as they were written.
+/// Returns the original text of a block.
 pub(crate) fn block_text(want: &RenderRequest) -> String {
     let TranscriptItemKind::Block(range) = &want.kind else { return String::new() };
     let mut words: Vec<String> = Vec::new();
@@ -250,7 +250,7 @@ pub(crate) fn block_text(want: &RenderRequest) -> String {
         TurnKind::Prompt(prompt) => words.push(prompt.text),
         TurnKind::Reply(answer) => words.extend(answer.parts.into_iter().filter_map(texts)),
         TurnKind::Compaction(compaction) => words.extend(compaction.summary),
-        TurnKind::Synthetic(said) => words.push(said.text),
+        TurnKind::Synthetic(synthetic) => words.push(synthetic.text),
         TurnKind::Note(note) => words.push(note.text),
         TurnKind::Command(command) => {
             words.push(format!("{} {}\n{}", command.name, command.args, command.stdout));
@@ -313,16 +313,16 @@ pub(super) fn each_turn_of(
     each: impl FnMut(Turn),
 ) {
     let history = &chapter.history;
-    let stretch = history.slice_path(path, range);
+    let slice = history.slice_path(path, range);
     let mut body = |node| read_body(open, chapter, node);
-    let said = path_turns(history, &stretch, &mut body);
+    let turns = path_turns(history, &slice, &mut body);
     // Fork points and the resume point are separate rows.
     let is_row = |turn: &Turn| match &turn.kind {
         TurnKind::Fork(_) => true,
         TurnKind::Resume(note) => note.below.is_some(),
         _ => false,
     };
-    said.filter(|turn| !is_row(turn)).for_each(each);
+    turns.filter(|turn| !is_row(turn)).for_each(each);
 }
 
 /// Reads the body of a record; a file that cannot be read shows as damaged lines.

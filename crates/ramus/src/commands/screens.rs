@@ -44,7 +44,7 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
         clock: ramus_tui::ScreenClock {
             short: Arc::new(move |time| clock.short_time(time)),
             message: Arc::new(move |time| message_clock.message_time(time)),
-            // Made anew each time, because screens stay open for hours.
+            // Read again each time, because screens stay open for hours.
             age: Arc::new(move |time| LocalClock::for_screens(is_relative).short_time(time)),
         },
         keys: global.settings.keys.clone(),
