@@ -215,6 +215,10 @@ impl TestScreens {
             let event = screens.events.recv_timeout(Duration::from_secs(20));
             screens.handle_event(event.expect("because the session opens"));
         }
+        while screens.state.list.search.is_waiting() {
+            let event = screens.events.recv_timeout(Duration::from_secs(20));
+            screens.handle_event(event.expect("because a search ends"));
+        }
         screens.wait_for_text("You  00:00  a");
         screens
     }

@@ -176,7 +176,7 @@ impl ScreenState {
                 }
             }
             ScreenEvent::Annotations(annotations) => self.list.annotations = annotations,
-            ScreenEvent::Costs(costs) => self.list.costs = costs,
+            ScreenEvent::Costs(costs) => self.list.set_costs(costs),
             ScreenEvent::Text(text, what) => return vec![Effect::Copy(text, what)],
             ScreenEvent::Drawn(drawing) => self.show_drawing(*drawing),
             ScreenEvent::Hits { file, hits } => {

@@ -150,7 +150,9 @@ fn head_line(state: &ScreenState) -> Line {
     let Some(reading) = reading else { return line };
     let standing = branch_line(state, reading);
     let room = usize::from(state.size.0).saturating_sub(line.width() + standing.width() + 1);
-    let project = &reading.chapter.project;
+    // The list may have learned the directory after the session was opened.
+    let project = state.list.project_label(&reading.chapter.file.path);
+    let project = project.as_ref().unwrap_or(&reading.chapter.project);
     if !project.is_empty() {
         line.push(" › ", Label::Dim);
         line.push(&shorten_left(project, room / 2), Label::Dim);

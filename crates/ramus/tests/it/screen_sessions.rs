@@ -14,7 +14,7 @@ const TEAPOT: &str = "d/projects/-home-dev-teapot/7ea90418-c0de-4b1e-9f3a-51e6a0
 fn a_session_is_counted_by_model_and_branch() {
     let Some(terminal) = start_demo() else { return };
     terminal.type_text("tiny http");
-    terminal.wait_for_text("1 found");
+    terminal.wait_for_text("2 found, ");
     terminal.press_keys(&["F3"]);
     terminal.wait_for_text("Tokens and cost");
     terminal.wait_for_text("claude-opus-5");
@@ -132,7 +132,8 @@ fn menus_survive_a_resize_and_lists_survive_a_lost_file() {
     terminal.wait_for_text("no longer exists");
     terminal.press_keys(&["F3"]);
     terminal.wait_for_screen(|screen| !screen.contains("adding up"));
-    terminal.press_keys(&["Escape", "q", "Escape"]);
+    // A letter right behind Escape would be taken for Alt and that letter.
+    terminal.press_keys(&["q", "q", "Escape"]);
     terminal.wait_for_text("6 sessions");
     terminal.press_keys(&["C-c"]);
     terminal.wait_for_text("left 0");

@@ -1,7 +1,8 @@
 //! The list drawn.
 
+use std::collections::HashMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ramus_core::branches::BranchStatus;
 use ramus_core::digest::one_line;
@@ -18,6 +19,8 @@ use crate::state::ScreenClock;
 
 /// Below this width only titles and times are shown.
 const NARROW: u16 = 60;
+/// What costs less is not written.
+const MIN_COST: f64 = 0.005;
 /// From this height on, sessions take two lines.
 const TALL_HEIGHT: u16 = 14;
 
@@ -62,8 +65,13 @@ pub(crate) fn draw_list(
 impl ListPane {
     /// Writes what a session cost; `None`: nothing, or not known yet.
     pub(crate) fn cost_text(&self, path: &Path) -> Option<String> {
-        let cost = self.costs.get(path).filter(|cost| **cost >= 0.005)?;
+        let cost = self.costs.get(path).filter(|cost| **cost >= MIN_COST)?;
         Some(format!("${cost:.2}"))
+    }
+
+    pub(crate) fn set_costs(&mut self, costs: HashMap<PathBuf, f64>) {
+        self.has_costs = costs.values().any(|cost| *cost >= MIN_COST);
+        self.costs = costs;
     }
 
     /// Decides whether sessions have room for two lines.
@@ -397,7 +405,7 @@ fn session_facts(list: &ListPane, session: &SessionRow, wide: bool) -> Line {
         let unit = if wide { " msgs" } else { "" };
         facts.push((format!("{:>3}{unit}", session.messages), Label::Dim));
     }
-    if !list.costs.is_empty() {
+    if list.has_costs {
         let cost = list.cost_text(&session.file.path).unwrap_or_default();
         facts.push((format!("{cost:>6}"), Label::Dim));
     }
