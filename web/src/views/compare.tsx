@@ -26,7 +26,7 @@ export function Compare({ query }: { query: URLSearchParams }) {
     return (
       <div class="page">
         <Head title="Compare" />
-        <p>Choose two conversations in the details of a session.</p>
+        <p>Choose two branches in the details of a session.</p>
       </div>
     );
   if (!data)
