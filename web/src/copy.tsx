@@ -39,7 +39,14 @@ export const FIRST_STEP: Record<string, string> = {
 export function ResumeButton({ of, node, words }: { of: string; node?: string; words?: string }) {
   const name = node === undefined ? "Copy the command to resume" : "Copy the command to resume here";
   return (
-    <button type="button" class="quiet resume" data-resume={of} data-node={node} aria-label={name} title={name}>
+    <button
+      type="button"
+      class="quiet resume"
+      data-resume={of}
+      data-node={node}
+      aria-label={words ? undefined : name}
+      title={name}
+    >
       <Icon name="terminal" />
       {words && ` ${words}`}
     </button>

@@ -38,7 +38,7 @@ test("the command to resume is copied from a list, a hit, the header and the ban
   await page.waitForSelector(".turn.answer");
   await copies(page.locator(".session-head .resume"), whole);
   await go(`/s/${session}?leaf=${left}`);
-  await copies(page.locator(".left-banner").getByRole("button", { name: "Copy the command to resume here" }), branch);
+  await copies(page.locator(".left-banner").getByRole("button", { name: "Resume this one" }), branch);
   await copies(page.locator(".session-head .resume"), branch);
 
   await go("/search?q=coffee");

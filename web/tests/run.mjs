@@ -16,7 +16,7 @@ const run = (files, env = {}) => {
   if (files.length === 0) return;
   const { status } = spawnSync(
     process.execPath,
-    ["--test", "--test-concurrency=1", "--test-timeout=180000", ...files],
+    ["--test", "--test-concurrency=1", "--test-timeout=600000", ...files],
     { stdio: "inherit", env: { ...process.env, ...env } },
   );
   if (status !== 0) process.exit(status ?? 1);

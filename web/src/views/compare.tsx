@@ -6,7 +6,7 @@ import { Html } from "../html";
 import { Failure, Head, Time, Waiting } from "../parts";
 import * as route from "../route";
 import { Turn } from "../turn";
-import { count, lasting, money, several, tokens } from "../words";
+import { count, lasting, money, several, tokens, unmarked } from "../words";
 
 const unpriced = (spent: DiffSpent) =>
   Object.entries(spent.unpriced)
@@ -92,7 +92,7 @@ export function Compare({ query }: { query: URLSearchParams }) {
           >
             <header>
               <span class="letter">{index === 0 ? "A" : "B"}</span>
-              <a href={route.session(id, side.leaf)}>{side.title ?? side.address}</a>
+              <a href={route.session(id, side.leaf)}>{unmarked(side.title ?? "") || side.address}</a>
               <span class={`tag ${side.status}`}>{side.status}</span>
             </header>
             {views.map((view, index) => (
