@@ -1,4 +1,4 @@
-//! Tells one state of the sources from another: what was learnt by other rules must not be believed.
+//! Computes a version from the sources, because data cached by other rules must not be used.
 #![expect(
     clippy::disallowed_methods,
     reason = "the crate does no I/O; what is asked for while it is built reads its sources"

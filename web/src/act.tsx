@@ -1,4 +1,4 @@
-// Changing something: the server plans, a person reads the plan, then it is done.
+// Changes to a history: the server makes a plan, the user reviews it, then it is applied.
 
 import { useEffect, useState } from "preact/hooks";
 import {
@@ -68,7 +68,7 @@ export function Act({
       setBusy(false);
     });
   };
-  /** A plan that could not be carried out is made again: what it was made for may have changed. */
+  /** A plan that could not be applied is made again, because the files may have changed. */
   const again = () => {
     setPlan(undefined);
     setTries(tries + 1);
@@ -108,7 +108,7 @@ export function Act({
           )}
           {plan.appended_bytes > 0 && (
             <p class="hush">
-              {bytes(plan.appended_bytes)} are added to the end of the session; nothing that is there is changed.
+              {bytes(plan.appended_bytes)} are added to the end of the session; existing bytes are not changed.
             </p>
           )}
           {plan.warnings.map((text) => (
@@ -131,9 +131,9 @@ export function Act({
   );
 }
 
-const FATES: Record<string, string> = { quoted: "summary", summarized: "in short", "left-out": "left out" };
+const FATES: Record<string, string> = { quoted: "summary", summarized: "summarized", "left-out": "not included" };
 
-/** A merged conversation in short, and where its parts contradict each other. */
+/** A summary of a merge: its exchanges and its conflicts. */
 function Outline({
   merged,
   chosen,
@@ -146,7 +146,8 @@ function Outline({
   return (
     <>
       <p>
-        {several(merged.messages, "message")}, {merged.common} of them common to all. What is merged stays as it is.
+        {several(merged.messages, "message")}, {merged.common} of them common to all. The original sessions are not
+        changed.
       </p>
       <ol class="exchanges">
         {merged.exchanges.map((one) => (
@@ -161,7 +162,7 @@ function Outline({
       </ol>
       {merged.conflicts.length > 0 && (
         <fieldset class="conflicts">
-          <legend>Files that were changed with different results</legend>
+          <legend>Files that the conversations changed differently</legend>
           <ul>
             {merged.conflicts.map((one) => (
               <li key={one.path}>
@@ -172,12 +173,10 @@ function Outline({
               </li>
             ))}
           </ul>
-          <p>
-            Which version should the note at the end of the merged conversation give? Files on disk are not changed.
-          </p>
+          <p>Which version should the note at the end of the merged conversation use? Files on disk are not changed.</p>
           {[
-            ["ours", "what the first one left holds"],
-            ["theirs", "what the last one left holds"],
+            ["ours", "the version of the first conversation"],
+            ["theirs", "the version of the last conversation"],
             ["keep-both", "all versions, to be combined later"],
           ].map(([value, words]) => (
             <label key={value} class="check">
@@ -197,7 +196,7 @@ function Outline({
   );
 }
 
-/** What becomes of the files that are there. */
+/** Lists what happens to each existing file. */
 function Changes({ files }: { files: FilesView }) {
   return (
     <>

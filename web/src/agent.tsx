@@ -1,4 +1,4 @@
-// What an agent did, unfolded where it was called: page by page.
+// The transcript of an agent, expanded below its call and loaded in parts.
 
 import { useEffect, useState } from "preact/hooks";
 import { type PathView, type Turns, type View, get, query } from "./api";
@@ -8,7 +8,7 @@ import * as route from "./route";
 import { Turn } from "./turn";
 import { several } from "./words";
 
-/** How many messages come at once. */
+/** The number of messages in one part. */
 const PAGE = 24;
 
 export function Agent({ id, of }: { id: string; of: string }) {
@@ -59,7 +59,7 @@ export function Agent({ id, of }: { id: string; of: string }) {
         )}
         {to === 0 && told.count > 0 && <span class="hush">…</span>}
         <a class="agent-link" href={route.session(session)}>
-          Read it on its own page →
+          Open the full transcript →
         </a>
       </p>
     </section>

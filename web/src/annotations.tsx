@@ -1,4 +1,4 @@
-// Pins, tags and notes: read once for each session, the same in all parts of the page.
+// Pins, tags and notes: loaded once per session and shared by all views.
 
 import { useEffect, useState } from "preact/hooks";
 import { type Annotated, type Annotation, asRefused, get, post } from "./api";
@@ -7,7 +7,7 @@ import { Dialog, Failure } from "./parts";
 import type { Say } from "./toast";
 import type { Refused } from "./api";
 
-/** What is put on a session (`""`) and on its messages, by uuid. */
+/** Annotations of a session (`""`) and of its messages, by uuid. */
 type OfSession = Map<string, Annotation>;
 
 const known = new Map<string, OfSession>();
@@ -16,14 +16,14 @@ const changes = new Set<() => void>();
 const tell = () => watchers.forEach((hear) => hear());
 const address = (session: string) => `sessions/${encodeURIComponent(session)}/annotations`;
 
-/** Asks for what is annotated in a session. */
+/** Loads the annotations of a session. */
 export async function readAnnotations(session: string): Promise<void> {
   const told = await get<Annotated>(address(session));
   known.set(session, new Map(told.annotations.map((one) => [one.message ?? "", one])));
   tell();
 }
 
-/** Hears when lists of sessions are not up to date any more. */
+/** Subscribes to changes that make lists of sessions outdated. */
 export function onAnnotated(hear: () => void): () => void {
   changes.add(hear);
   return () => void changes.delete(hear);
@@ -41,7 +41,7 @@ export async function annotate(session: string, message: string, change: Annotat
   const one = told.annotations[0];
   const all = new Map(known.get(session));
   all.set(one.message ?? "", one);
-  // The server knows a message by its first record.
+  // The server identifies a message by its first record.
   if ((one.message ?? "") !== message) all.set(message, one);
   known.set(session, all);
   tell();
@@ -57,7 +57,7 @@ const useKnown = () => {
   }, []);
 };
 
-/** What is put on a message, or with `""` on the session itself. */
+/** The annotation of a message, or with `""` of the session itself. */
 export function useAnnotation(session: string, message: string | null | undefined): Annotation | undefined {
   useKnown();
   const one = known.get(session)?.get(message ?? "");
@@ -82,7 +82,7 @@ export const Tags = ({ of }: { of: string[] }) => (
   </>
 );
 
-/** What is put on a message or a session, below or beside it. */
+/** Shows the annotation of a message or a session. */
 export function AnnotationLine({ of }: { of: Annotation }) {
   return (
     <div class="annotation">
@@ -97,7 +97,7 @@ export function AnnotationLine({ of }: { of: Annotation }) {
   );
 }
 
-/** Changes what is put on a session or a message. */
+/** Edits the annotation of a session or a message. */
 export function AnnotationDialog({
   session,
   message,
@@ -110,7 +110,7 @@ export function AnnotationDialog({
   say: Say;
 }) {
   const now = useAnnotation(session, message);
-  // Only what was edited here is sent: the rest may have been changed elsewhere.
+  // Send only the edited fields: the others may have been changed elsewhere.
   const [edits, setEdits] = useState<{ pinned?: boolean; tags?: string; note?: string }>({});
   const [isRead, setIsRead] = useState(false);
   const [error, setError] = useState<Refused>();
@@ -166,7 +166,7 @@ export function AnnotationDialog({
           />
         </label>
         <p id="tags-help" class="hush">
-          Words with spaces between them. <code>ramus sessions --tag TAG</code> lists what has one.
+          Separate tags with spaces. <code>ramus sessions --tag TAG</code> lists sessions by tag.
         </p>
         <label class="stack">
           Note{" "}

@@ -1,9 +1,9 @@
-// What the server answers, and how it is asked.
+// Requests to the server, and the types of its answers.
 
 import type { Hit as Found, Piece, Ticket } from "./generated";
 import { headers, noteLink } from "./link";
 
-// What is answered, by the names that the page uses.
+// The types of answers, by the names used here.
 export type {
   Action,
   AgentSpan,
@@ -53,7 +53,7 @@ export type {
   WayView as Way,
 } from "./generated";
 export type Call = Extract<Piece, { t: "call" }>;
-/** Lines of a search: hits, and how far it is. */
+/** One line of a search: a hit, or its progress. */
 export type Hit = Found & { schema: string };
 export interface Progress {
   schema: string;
@@ -61,10 +61,10 @@ export interface Progress {
   of: number;
   found: number;
   shown: number;
-  /** What else a reader should know, at the end. */
+  /** Notes for the user, at the end. */
   notes?: string[];
 }
-/** Any answer that is not the requested one. */
+/** An error from the server. */
 interface Trouble {
   error?: string;
   hint?: string;
@@ -82,10 +82,10 @@ export class Refused extends Error {
   }
 }
 
-/** Whatever went wrong, as something that can be shown. */
+/** Turns any error into one that can be shown. */
 export function asRefused(error: unknown): Refused {
   if (error instanceof Refused) return error;
-  return new Refused("Something went wrong on this page", String(error), 0);
+  return new Refused("Something went wrong in this view", String(error), 0);
 }
 
 export function query(values: Record<string, string | number | boolean | undefined | null>): string {
@@ -102,7 +102,7 @@ const SILENT = () =>
     0,
   );
 
-/** Sends a request with the token, and notes whether the server is there. */
+/** Sends a request with the token, and records whether the server answers. */
 async function send(path: string, init: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
@@ -136,12 +136,12 @@ export async function post<T>(path: string, body: unknown): Promise<T> {
   return (await (await send(path, init)).json()) as T;
 }
 
-/** Reads a picture; its address must be given back. */
+/** Loads a picture; the caller must revoke its URL. */
 export async function picture(path: string, signal: AbortSignal): Promise<string> {
   return URL.createObjectURL(await (await send(path, { signal })).blob());
 }
 
-/** Reads at once, while everything waits: printing does not wait for an answer. */
+/** A synchronous request: printing does not wait for an asynchronous one. */
 export function getNow<T>(path: string): T {
   const request = new XMLHttpRequest();
   request.open("GET", `/api/${path}`, false);
@@ -152,7 +152,7 @@ export function getNow<T>(path: string): T {
   return JSON.parse(request.responseText) as T;
 }
 
-/** Downloads something: the browser asks for it with a ticket, since it cannot send our header. */
+/** Downloads a file. The browser authenticates with a ticket, because a link cannot send our header. */
 export async function download(path: string): Promise<void> {
   const address = `/api/${path}`;
   const { ticket } = await post<Ticket>("ticket", { path: address });
@@ -162,7 +162,7 @@ export async function download(path: string): Promise<void> {
   link.click();
 }
 
-/** Reads an answer that comes one object a line. */
+/** Reads an answer with one JSON object per line. */
 export async function stream<T>(path: string, signal: AbortSignal, each: (line: T) => void): Promise<void> {
   const response = await send(path, { signal });
   if (!response.body) return;

@@ -1,4 +1,4 @@
-// Archiving what Claude Code deletes soon: offered, planned, done.
+// Offers to archive sessions that Claude Code will delete soon, shows the plan, and applies it.
 
 import { useState } from "preact/hooks";
 import { type Archived, type Archiving, type Refused, asRefused, post } from "./api";
@@ -6,7 +6,7 @@ import { useGet } from "./hooks";
 import { Dialog, Failure, Waiting } from "./parts";
 import { several } from "./words";
 
-/** Offers to archive, if something is due for deletion and not archived; then says what was done. */
+/** Offers to archive sessions that are due for deletion and not archived yet, and reports the result. */
 export function ArchiveOffer({ unarchived, onDone }: { unarchived: number; onDone: () => void }) {
   const [open, setOpen] = useState(false);
   const [told, setTold] = useState("");
@@ -53,7 +53,7 @@ function ArchiveDialog({ onDone, onClose }: { onDone: (words: string) => void; o
   return (
     <Dialog title="Archive" onClose={onClose}>
       {wrong && <Failure error={wrong} again={retry} />}
-      {!data && !wrong && <Waiting what="Looking for what is not archived" />}
+      {!data && !wrong && <Waiting what="Checking which files are not archived" />}
       {data && !wrong && (
         <div class="plan">
           <ul>

@@ -1,25 +1,25 @@
-// Stacked bars over time, drawn as SVG: axes, values on hover and for keys, one colour a series.
+// Stacked bars over time as SVG: axes, values on hover and keyboard focus, one colour per series.
 
 import { useState } from "preact/hooks";
 import { useWidth } from "./hooks";
 import { several } from "./words";
 
 export interface Bar {
-  /** What it stands for, such as a day. */
+  /** The label of the bar, such as a day. */
   key: string;
   label: string;
-  /** The amount of each series, in their order. */
+  /** The amount of each series, in order. */
   parts: number[];
 }
 
-/** How many series have a colour; the rest is put together. */
+/** How many series have a colour; the others are combined. */
 export const MAX_SERIES = 7;
 const HEIGHT = 190;
 const [LEFT, TOP, BOTTOM] = [54, 10, 24];
 /** The room of a label below the bars. */
 const LABEL = 58;
 
-/** Round numbers for an axis, from 0 to a little more than the most. */
+/** Round numbers for an axis, from 0 to slightly above the maximum. */
 export function axisTicks(most: number, wanted = 4): number[] {
   if (!(most > 0)) return [0];
   const rough = most / wanted;
@@ -43,7 +43,7 @@ export function StackedBars({
   bars: Bar[];
   series: string[];
   show: (n: number) => string;
-  /** A level that should not be passed, such as a budget. */
+  /** A line for a limit, such as a budget. */
   line?: number;
   chosen?: string;
   onChoose?: (key: string) => void;

@@ -1,11 +1,11 @@
-// Copying: commands and texts, with a word about it.
+// Copies commands and texts, and confirms it.
 
 import { type Resume, asRefused, get, query } from "./api";
 import { Icon } from "./icons";
 import type { Say } from "./toast";
 
 export const copyText = (text: string, say: Say, done = "Copied"): void => {
-  const refused = () => say("The browser does not let this page copy");
+  const refused = () => say("The browser does not allow copying");
   if (!navigator.clipboard) refused();
   else void navigator.clipboard.writeText(text).then(() => say(done), refused);
 };
@@ -31,7 +31,7 @@ export function CopyCommand({ command, say }: { command: string; say: Say }) {
 /** What the command does before Claude Code starts. */
 export const FIRST_STEP: Record<string, string> = {
   nothing: "",
-  "goto-or-fork": "It asks first whether to move the resume point or to fork.",
+  "goto-or-fork": "It first asks whether to move the resume point or to fork.",
   fork: "It makes a new session first.",
 };
 

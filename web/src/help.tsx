@@ -26,7 +26,7 @@ const KEYS: [string, [string, string][]][] = [
       ["e  E", "next, previous failure"],
       ["g  G", "beginning, end"],
       ["l  t  T  i", "outline, tree, trace, details"],
-      ["r", "prompts as they were typed, or as Markdown"],
+      ["r", "show prompts as typed, or as Markdown"],
       ["o", "open or close tool calls of this message"],
       ["c", "show or hide tokens, context size, cost and time of each reply"],
       ["m", "actions for this message: resume, fork, files, copy"],

@@ -1,4 +1,4 @@
-// Asking the server from a component.
+// Hooks for requests to the server.
 
 import { useCallback, useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { type Refused, asRefused, get } from "./api";
@@ -11,16 +11,16 @@ export interface Asked<T> {
   data?: T;
   error?: Refused;
   busy: boolean;
-  /** The answer is to what is asked now. */
+  /** Whether the answer belongs to the current request. */
   current: boolean;
   again: () => void;
 }
 
 /**
- * Keeps what was answered last until the next answer is there.
+ * Keeps the last answer until the next one arrives.
  *
- * What is asked again while an answer is on its way is asked once when that has come: news may come faster
- * than answers do.
+ * Repeated requests during a pending one become a single request after it, because news can arrive faster
+ * than answers.
  */
 export function useGet<T>(path: string | null): Asked<T> {
   const [state, set] = useState<{ path: string | null; data?: T; error?: Refused; busy: boolean }>({
@@ -48,7 +48,7 @@ export function useGet<T>(path: string | null): Asked<T> {
       .then((next) => {
         if (one.stop.signal.aborted) return;
         asking.current = undefined;
-        // What was there stays while the server is away.
+        // Keep the last answer while the server is unreachable.
         set((was) => ({ ...(was.path === path ? was : {}), ...next }));
         if (one.stale) ask();
       });
@@ -72,7 +72,7 @@ export function useGet<T>(path: string | null): Asked<T> {
   };
 }
 
-/** Hears what happens to files while the page is open. */
+/** Subscribes to file events. */
 export function useNews(hear: (news: News) => void): void {
   const latest = useRef(hear);
   latest.current = hear;
@@ -86,7 +86,7 @@ export function useLink(): State {
   return linkState();
 }
 
-/** Keys for a view; keys typed into fields are not ours. */
+/** Key bindings of a view; keys typed into fields are ignored. */
 export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): void {
   const latest = useRef(keys);
   latest.current = keys;
@@ -107,7 +107,7 @@ export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): v
   }, []);
 }
 
-/** The width of an element, for pictures that fill it. */
+/** The width of an element, for charts that fill it. */
 export function useWidth(usual: number): [(element: HTMLElement | null) => void, number] {
   const [width, setWidth] = useState(usual);
   const observer = useRef<ResizeObserver | undefined>(undefined);

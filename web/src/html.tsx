@@ -1,4 +1,4 @@
-// HTML of the server: escaped there, marked as trusted here, and nowhere else.
+// HTML from the server: it is escaped there, and marked as trusted only here.
 
 interface Policy {
   createHTML(text: string): string;
@@ -10,7 +10,7 @@ interface Types {
 const types = (globalThis as { trustedTypes?: Types }).trustedTypes;
 const policy: Policy = types?.createPolicy("ramus", { createHTML: (text) => text }) ?? { createHTML: (text) => text };
 
-/** Properties of an element that holds our own markup. */
+/** Properties of an element that contains HTML from the server. */
 export const markup = (html: string) => ({ dangerouslySetInnerHTML: { __html: policy.createHTML(html) } });
 
 export function Html({ html, class: name = "prose" }: { html: string; class?: string }) {

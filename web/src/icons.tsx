@@ -1,5 +1,5 @@
 /*! Icons: Lucide (https://lucide.dev), ISC License. */
-// One set of icons, written into the page when it is built.
+// The icons, included at build time.
 
 import arrowDown from "lucide-static/icons/arrow-down.svg?raw";
 import bot from "lucide-static/icons/bot.svg?raw";

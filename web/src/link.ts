@@ -1,7 +1,7 @@
-// The link to the server: whether it answers, and the token that opens it.
+// The connection to the server: whether it answers, and the access token.
 //
-// No cookie holds the token: a browser sends cookies to every port of a host. It lies in the storage of
-// this origin, which no other port can read, and goes along in a header.
+// The token is not a cookie, because a browser sends cookies to every port of a host. It is kept in the storage
+// of this origin, which no other port can read, and sent in a header.
 
 import type { Let } from "./generated";
 
@@ -16,7 +16,7 @@ const watchers = new Set<() => void>();
 const returns = new Set<() => void>();
 let looking: ReturnType<typeof setTimeout> | undefined;
 
-/** How often a server that does not answer is looked for. */
+/** How often to poll a server that does not answer. */
 const AGAIN = 1500;
 
 export const linkState = () => state;
@@ -35,7 +35,7 @@ export function headers(): Record<string, string> {
   return { authorization: `Bearer ${token()}` };
 }
 
-/** Hears of every other state. */
+/** Subscribes to state changes. */
 export function watchLink(hear: () => void): () => void {
   watchers.add(hear);
   return () => void watchers.delete(hear);
@@ -47,7 +47,7 @@ export function onReturn(hear: () => void): () => void {
   return () => void returns.delete(hear);
 }
 
-/** Notes how a request went. */
+/** Records the result of a request. */
 export function noteLink(next: State): void {
   if (next !== "up") looking ??= setTimeout(look, AGAIN);
   if (next === state) return;
@@ -101,6 +101,6 @@ export async function enter(): Promise<void> {
       return;
     }
   }
-  // A code that was used before does no harm to a browser that is known.
+  // A used code does not matter if this browser already has access.
   if (!token()) noteLink("locked");
 }

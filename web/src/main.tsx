@@ -1,4 +1,4 @@
-// The page: a frame with the histories on the left, and a view for each address.
+// The web app: the list of histories on the left, and a view for each address.
 
 import { render } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -79,7 +79,7 @@ function App() {
   });
   useKeys({
     "?": () => setSheet("help"),
-    // In a session it finds within it.
+    // In a session, search within it.
     ...(path.startsWith("/s/")
       ? {}
       : {
@@ -190,19 +190,19 @@ function App() {
   );
 }
 
-/** Says that the server is away, and what happens next. */
+/** A banner for a server that does not answer or refuses access. */
 function Link({ state }: { state: "down" | "locked" }) {
   return (
     <div class="link-banner" role="alert">
       {state === "down" ? (
         <p>
-          <b>No answer from the server.</b> It was stopped or is restarting. This page reconnects automatically; what
-          you see may be old.
+          <b>No answer from the server.</b> It was stopped or is restarting. This page reconnects automatically; until
+          then it may be out of date.
         </p>
       ) : (
         <p>
-          <b>The server was restarted and does not know this browser.</b> Open the last address that it printed in its
-          terminal; this tab goes on by itself then. <code>ramus serve --keep-token</code> spares you that.
+          <b>The server was restarted, and this browser needs access again.</b> Open the last address that it printed in
+          its terminal; this tab then reconnects. Start it with <code>ramus serve --keep-token</code> to avoid this.
         </p>
       )}
       <button type="button" onClick={look}>
@@ -220,19 +220,19 @@ function Locked() {
         <Branch /> ramus
       </h1>
       <p>This page shows Claude Code histories on this machine. This browser has no access yet.</p>
-      {lockedWhy() && <p class="note bad">The address did not open it: {lockedWhy()}.</p>}
+      {lockedWhy() && <p class="note bad">Access was refused: {lockedWhy()}.</p>}
       <p>
-        Open the address that <code>ramus serve</code> printed last in its terminal. Each address lets one browser in;
-        when it was used, the next one is printed below it. <code>ramus serve --open</code> opens the browser for you.
+        Open the last address that <code>ramus serve</code> printed in its terminal. Each address works for one browser;
+        once it is used, ramus prints the next one. <code>ramus serve --open</code> opens the browser for you.
       </p>
     </main>
   );
 }
 
-/** How long a view that is come back to may take to be as long as it was. */
+/** How long a revisited view may take to reach its earlier height. */
 const COMING = 5000;
 
-/** Brings the reader back to where a view was left. */
+/** Restores the scroll position of a revisited view. */
 function useMainPlace(address: string) {
   useEffect(() => {
     const main = document.getElementById("main");
@@ -246,7 +246,7 @@ function useMainPlace(address: string) {
       if (Math.abs(main.scrollTop - top) > 1 && performance.now() < until) frame = requestAnimationFrame(settle);
     };
     settle();
-    // Whoever moves by themselves does not want to be moved.
+    // Stop as soon as the user scrolls.
     const acts = ["wheel", "pointerdown", "keydown", "touchstart"];
     acts.forEach((act) => addEventListener(act, stop, { passive: true }));
     const forget = onLeave(() => ({ top: main.scrollTop }));
@@ -315,7 +315,7 @@ const VIEWS: [string, string, IconName][] = [
   ["log", "Log", "log"],
 ];
 
-/** Above the page, and on a phone in the drawer. */
+/** The links to the views: at the top, or in the drawer on a phone. */
 function Views({ here }: { here: string }) {
   return (
     <nav class="views" aria-label="Views">
@@ -359,7 +359,7 @@ function Side({
         : `${session.title} ${session.cwd} ${session.id} ${session.note ?? ""}`.toLowerCase().includes(word),
     );
   const by = new Map<string, Session[]>();
-  // A repository goes by the first of its projects, which is the one used last.
+  // A repository is named after its most recently used project.
   const home = new Map<string, string>();
   if (byRepository)
     for (const one of projects)
@@ -453,7 +453,7 @@ function Side({
   );
 }
 
-/** The page, once the browser is known; a page that is open stays when it is not any more. */
+/** The app, once the browser has access; an open view stays visible when access is lost. */
 function Start() {
   const link = useLink();
   const known = useRef(false);
@@ -461,7 +461,7 @@ function Start() {
   return known.current ? <App /> : <Locked />;
 }
 
-// A page that is loaded again, or come back to from elsewhere, is where it was.
+// Restore the position after a reload, and after returning from another site.
 addEventListener("pagehide", notePlace);
 
 const root = document.getElementById("app");

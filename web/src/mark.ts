@@ -1,4 +1,4 @@
-// Words that were looked for, marked where they are drawn: nothing in the page is changed for it.
+// Highlights search words without changing the DOM.
 
 interface Highlights {
   set(name: string, highlight: object): void;
@@ -11,7 +11,7 @@ interface WithHighlights {
 
 const NAME = "hit";
 
-/** Finds words in what is drawn of an element; white space may be any. */
+/** Finds words in the visible text of an element; any white space matches any other. */
 export function findWords(element: Element, words: string): Range[] {
   const nodes: { node: Text; from: number }[] = [];
   let text = "";
@@ -42,7 +42,7 @@ export function findWords(element: Element, words: string): Range[] {
   return ranges;
 }
 
-/** Marks these and nothing else; a browser that cannot shows the message alone as found. */
+/** Highlights exactly these ranges. A browser without highlights only marks the message. */
 export function highlight(ranges: Range[]): void {
   const { CSS: css, Highlight } = globalThis as WithHighlights;
   if (!css?.highlights || !Highlight) return;
@@ -50,7 +50,7 @@ export function highlight(ranges: Range[]): void {
   else css.highlights.delete(NAME);
 }
 
-/** Scrolls what is longer than its own window, such as an output, until words in it are seen there. */
+/** Scrolls elements with their own scroll bar, such as an output, until the words are visible. */
 export function reveal(words: Range, within: Element): void {
   for (let box = words.startContainer.parentElement; box && box !== within; box = box.parentElement) {
     if (box.scrollHeight <= box.clientHeight + 1) continue;

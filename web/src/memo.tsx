@@ -1,6 +1,6 @@
-// A component that is not drawn again while its properties are the same.
+// A component that is rendered again only when its properties change.
 //
-// `preact/compat` has one, too, and would bring ten kilobytes along that the page does not need.
+// `preact/compat` has one too, but adds ten kilobytes that nothing else here needs.
 
 import { Component, type FunctionComponent } from "preact";
 

@@ -1,19 +1,19 @@
-// What happens to files while pages are open: one stream for all tabs of a browser.
+// File events while the web app is open: one stream for all tabs of a browser.
 //
-// A browser has six connections to a server. So of all tabs that are seen one holds the stream, as long as
-// it has the lock, and tells the others. A tab in the background listens to nothing, and asks for
-// everything when it is seen again.
+// A browser opens at most six connections to a server. So one visible tab, the one with the lock, reads the
+// stream and forwards it to the others. A hidden tab does not listen, and reloads everything when it becomes
+// visible.
 
 import type { Changed, NewsKind } from "./generated";
 import { headers, noteLink, onReturn } from "./link";
 
-/** `missed`: anything may have happened. */
+/** `missed`: events were lost, so everything may have changed. */
 export interface News extends Changed {
   kind: NewsKind | "missed";
 }
 
 const MISSED: News[] = [{ kind: "missed", session: "", agent: false, owner: null }];
-/** How long to wait before a stream that ended is opened again. */
+/** The delay before a stream that ended is opened again. */
 const AGAIN = 1000;
 
 const hearers = new Set<(news: News) => void>();
@@ -58,7 +58,7 @@ async function read(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Holds a stream as long as this tab is seen. */
+/** Keeps a stream open while this tab is visible. */
 async function hold(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -78,13 +78,13 @@ function see(): void {
   }
   if (stop) return;
   const mine = (stop = new AbortController());
-  // Locks are for secure addresses only, which those of another machine are not.
+  // Locks need a secure context, which another machine's address does not have.
   if (navigator.locks && channel)
     void navigator.locks.request("ramus-news", { signal: mine.signal }, () => hold(mine.signal)).catch(() => {});
   else void hold(mine.signal);
 }
 
-/** Begins to listen; a tab that was hidden has missed what happened. */
+/** Starts listening. A tab that was hidden has missed events. */
 export function startNews(): void {
   see();
   document.addEventListener("visibilitychange", () => {

@@ -1,4 +1,4 @@
-// Ctrl-K: go anywhere by typing a part of its name.
+// Ctrl-K: go to a session, project or view by typing part of its name.
 
 import { useMemo, useState } from "preact/hooks";
 import type { Project, Session } from "./api";

@@ -57,7 +57,7 @@ export function Failure({ error, again }: { error: Refused; again?: () => void }
   );
 }
 
-/** Shows what went wrong in place of a part of the page that cannot be drawn, instead of nothing. */
+/** Shows an error in place of a part of the page that cannot be rendered. */
 export class Guard extends Component<{ children: ComponentChildren }, { error?: unknown }> {
   state: { error?: unknown } = {};
   componentDidCatch(error: unknown) {
@@ -163,7 +163,7 @@ export function SessionList({
 const isDue = (session: Session) =>
   session.deleted_after !== null && Date.parse(session.deleted_after) - Date.now() <= 7 * 86_400_000;
 
-/** The sessions that Claude Code deleted, of which it remembers the prompts. */
+/** Sessions that Claude Code deleted, whose prompts are left. */
 export function Gone({ project }: { project?: string }) {
   const { data } = useGet<Sessions>(`gone${query({ project })}`);
   if (!data || data.sessions.length === 0) return null;
@@ -173,9 +173,7 @@ export function Gone({ project }: { project?: string }) {
       <summary>
         {several(prompts, "prompt")} of {several(data.sessions.length, "deleted session")}
       </summary>
-      <p class="hush">
-        Claude Code deleted these sessions and remembers only what was asked. Search finds every prompt.
-      </p>
+      <p class="hush">Claude Code deleted these sessions; only their prompts are left. Search finds every prompt.</p>
       <ul class="sessions">
         {data.sessions.slice(0, 200).map((session) => (
           <li key={session.id}>
@@ -196,7 +194,7 @@ export function Gone({ project }: { project?: string }) {
   );
 }
 
-/** Where a session came from and what came out of it, with links. */
+/** The origins and offspring of a session, with links. */
 export function Lineage({ of }: { of: Told }) {
   const kinds = (relatives: Relative[]) =>
     [...new Set(relatives.map((one) => one.words))].map((words) => (
@@ -283,7 +281,7 @@ export function Dialog({
   onClose: () => void;
   children: ComponentChildren;
   wide?: boolean;
-  /** As large as the window. */
+  /** A picture as large as the window. */
   full?: boolean;
 }) {
   const box = useRef<HTMLDialogElement>(null);

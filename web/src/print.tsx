@@ -103,7 +103,7 @@ function PrintedFork({ view }: { view: View }) {
       <ol>
         {ways.map((way) => (
           <li key={way.leaf}>
-            {way.taken ? <b>this one, printed below</b> : way.words || "(nothing said)"}{" "}
+            {way.taken ? <b>this one, printed below</b> : way.words || "(no text)"}{" "}
             <span class="facts">
               {several(way.messages, "message")}
               {way.draft ? ", draft" : way.current ? ", current" : ", abandoned"}

@@ -15,7 +15,7 @@ const changed = new Set<() => void>();
 const tell = () => changed.forEach((hear) => hear());
 addEventListener("popstate", tell);
 
-/** Where the reader was in a view; it is kept with the entry of the browser's history. */
+/** The scroll position in a view, stored with the entry of the browser's history. */
 export interface Place {
   top?: number;
   cursor?: number;
@@ -32,10 +32,10 @@ export function onLeave(place: () => Place): () => void {
   return () => void leaving.delete(place);
 }
 
-/** The place that this entry of the history was left at. */
+/** The stored scroll position of this history entry. */
 export const placeHere = (): Place => (history.state as { place?: Place } | null)?.place ?? {};
 
-/** Notes the place with this entry, for when it is come back to. */
+/** Stores the scroll position with this history entry. */
 export function notePlace(): void {
   let place = placeHere();
   for (const where of leaving) place = { ...place, ...where() };
@@ -61,7 +61,7 @@ export function useRoute(): Route {
   return route;
 }
 
-/** Follows links inside the page without loading it again. */
+/** Follows internal links without reloading. */
 export function follow(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
   const link = (event.target as Element).closest?.("a");
@@ -73,15 +73,15 @@ export function follow(event: MouseEvent): void {
 
 let twice = new Set<string>();
 
-/** Hears of all sessions: an id that several projects have does not say which is meant. */
+/** Records all sessions, to find ids that several projects have. */
 export function listed(sessions: { id: string }[]): void {
   const once = new Set<string>();
   twice = new Set(sessions.filter(({ id }) => once.size === once.add(id).size).map(({ id }) => id));
 }
 
-/** What names a session: its id, and its project where the id alone does not. */
+/** The key of a session: its id, with its project if the id is ambiguous. */
 export const key = (one: { id: string; project: string }) => (twice.has(one.id) ? `${one.id}~${one.project}` : one.id);
-/** What names another one of the same project. */
+/** The key of another session of the same project. */
 export const beside = (key: string, id: string) => (key.includes("~") ? `${id}${key.slice(key.indexOf("~"))}` : id);
 /** The id alone. */
 export const plain = (key: string) => key.replace(/~.*$/, "");

@@ -1,8 +1,8 @@
-// What the reader switched on; remembered by the browser, and the same in all parts of the page.
+// Display options, stored by the browser and shared by all views.
 
 import { useEffect, useState } from "preact/hooks";
 
-/** `usage`: numbers below each reply. `raw`: prompts as they were typed. */
+/** `usage`: numbers below each reply. `raw`: prompts as typed. */
 type Setting = "usage" | "raw";
 
 const root = document.documentElement;
@@ -10,7 +10,7 @@ const KEYS: Record<Setting, string> = { usage: "reply-usage", raw: "raw-prompts"
 const watchers = new Set<() => void>();
 
 const isOn = (setting: Setting) => localStorage.getItem(KEYS[setting]) === "on";
-// Styles know it by an attribute: long transcripts are not drawn again for it.
+// Styles use an attribute, so that long transcripts need no new render.
 const draw = () => root.toggleAttribute("data-usage", isOn("usage"));
 draw();
 

@@ -1,4 +1,4 @@
-// A short message at the bottom, with a button where there is a way back.
+// A short message at the bottom, with a button if it can be undone.
 
 import { useCallback, useRef, useState } from "preact/hooks";
 
@@ -8,7 +8,7 @@ export interface ToastAction {
 }
 export type Say = (text: string, action?: ToastAction) => void;
 
-/** How long a message stays; one with a button is read first. */
+/** How long a message stays; longer with a button. */
 const SHORT = 4000;
 const LONG = 12_000;
 

@@ -1,7 +1,7 @@
-// A transcript of any length: only what is near the window exists.
+// A transcript of any length: only the rows near the window are rendered.
 //
-// The truth is an anchor: a position and how far the window's top lies below its
-// top. Heights are guessed from sizes until a row has been drawn and measured.
+// The scroll position is an anchor: a row, and the distance of the window's top below the top of that row.
+// Heights are estimated from sizes until a row has been rendered and measured.
 
 import { Component, createRef, type RefObject } from "preact";
 import { type PathView, type Turns, type View, get, query } from "./api";
@@ -27,14 +27,14 @@ import {
   windowTop,
 } from "./window";
 
-/** How many positions are loaded at once, and how far beyond the window, so that few rows are empty. */
+/** How many positions are loaded at once, and how far beyond the window. */
 const CHUNK = 32;
 const AHEAD = 4000;
-/** How much is drawn beyond the window, and how little of it is too little: rows come a few at a time. */
+/** How far beyond the window rows are rendered, and the margin below which more are added, a few at a time. */
 const BEYOND = 900;
 const NEAR = 700;
 
-/** Words to be marked in a message; `seen`: the reader has been led there already. */
+/** Words to highlight in a message; `seen`: the window has been scrolled there already. */
 export interface Mark {
   at: number;
   text: string;
@@ -67,17 +67,17 @@ export class Transcript extends Component<Props, { tick: number }> {
   views = new Map<number, View[]>();
   anchor: Anchor = { at: 0, offset: 0 };
   following = false;
-  /** How many messages came since the reader was at the end. */
+  /** How many messages arrived since the reader was at the end. */
   unread = 0;
-  /** Where the window was put, or was seen, last. */
+  /** The last known scroll position. */
   settled = -1;
   first = 0;
   last = 0;
   observer?: ResizeObserver;
-  /** Rows drawn and not measured yet. */
+  /** Rows that are rendered but not measured yet. */
   fresh: HTMLElement[] = [];
   frame = 0;
-  /** How often another path was begun: what was unfolded stays while one only grows. */
+  /** Counts changes of the path: expanded parts stay expanded while a path only grows. */
   begun = 0;
   where: Where = { session: "", leaf: "" };
   stop = new AbortController();
@@ -115,13 +115,13 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.markWords();
   }
 
-  /** Where the reader is, to be come back to. */
+  /** The reader's position, to be restored later. */
   place(): Place {
     this.look();
     return { at: this.anchor.at, offset: this.anchor.offset, end: this.following };
   }
 
-  /** Goes back to such a place. */
+  /** Restores a position. */
   back(place: Place) {
     this.restore(place);
     this.draw();
@@ -135,10 +135,10 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.following = end;
   }
 
-  /** The mark that the window was moved to. */
+  /** The highlight that the window was scrolled to. */
   shown?: Mark;
 
-  /** Marks the words that were looked for, and brings them into the window once. */
+  /** Highlights the search words, and scrolls to them once. */
   markWords() {
     const { mark } = this.props;
     const [box, row] = [this.box.current, mark && this.box.current?.querySelector(`.row[data-at="${mark.at}"]`)];
@@ -161,7 +161,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.draw();
   }
 
-  /** Forgets everything but where the reader is. */
+  /** Forgets everything except the reader's position. */
   begin(props: Props, at: number, atEnd: boolean) {
     this.stop.abort();
     this.stop = new AbortController();
@@ -204,12 +204,12 @@ export class Transcript extends Component<Props, { tick: number }> {
     return windowTop(this.tops, this.anchor, this.following, this.height);
   }
 
-  /** Measures the drawn rows and scrolls to the anchor. */
+  /** Measures the rendered rows and scrolls to the anchor. */
   settle() {
     const [box, long] = [this.box.current, this.long.current];
     if (!box || !long) return;
     this.measure();
-    // The rows stay where they are while others come and go beside them: nothing of them is painted again.
+    // Rows keep their position while others are added and removed, so they are not painted again.
     long.style.blockSize = `${this.total}px`;
     long.style.paddingBlockStart = `${this.tops[this.first] ?? 0}px`;
     if (Math.abs(box.scrollTop - this.top) > 1) box.scrollTop = this.top;
@@ -218,7 +218,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.ask();
   }
 
-  /** Takes in where the reader went, if the window is not where we put it. */
+  /** Follows the reader's scrolling, if the window is not where we put it. */
   look = () => {
     const box = this.box.current;
     if (!box) return;
@@ -248,13 +248,13 @@ export class Transcript extends Component<Props, { tick: number }> {
     return rowsWithin(this.tops, this.top, this.height, beyond);
   }
 
-  /** Whether what may be seen next is there. */
+  /** Whether the rows that may be seen next are rendered. */
   isDrawn(): boolean {
     const [first, last] = this.range(NEAR);
     return first >= this.first && last <= this.last;
   }
 
-  /** Takes the heights of rows that are new. */
+  /** Measures new rows. */
   measure() {
     let changed = false;
     for (const row of this.fresh) changed = this.take(row, row.getBoundingClientRect().height) || changed;
@@ -270,7 +270,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     let changed = false;
     for (const entry of entries)
       changed = this.take(entry.target as HTMLElement, entry.borderBoxSize[0].blockSize) || changed;
-    // What was unfolded has come; where it is, is known when all heights are.
+    // Expanded content has arrived; its position is known once all heights are.
     if (!changed) {
       this.markWords();
       return;
@@ -288,7 +288,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     return true;
   }
 
-  /** Asks for what is near the window and not there. */
+  /** Requests the missing rows near the window. */
   ask() {
     const [first, last] = this.range(AHEAD);
     const { session, path } = this.props;
@@ -309,7 +309,7 @@ export class Transcript extends Component<Props, { tick: number }> {
 
   took({ from, to, turns }: Turns) {
     this.look();
-    // What is the same stays the same object and is not drawn again.
+    // Unchanged turns keep their object, so they are not rendered again.
     const before = new Map<string, View>();
     for (let at = from; at < to; at++) {
       for (const view of this.views.get(at) ?? []) before.set(JSON.stringify(view), view);
@@ -328,14 +328,14 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.draw(this.props.onLoad);
   }
 
-  /** Tells whether a position is loaded; if not, it will be. */
+  /** Returns whether a position is loaded; if not, requests it. */
   has(at: number): boolean {
     if (this.loaded[at]) return true;
     this.put(at);
     return false;
   }
 
-  /** Whether a position is loaded and there is nothing to see of it. */
+  /** Whether a position is loaded and shows nothing. */
   showsNothing(at: number): boolean {
     return Boolean(this.loaded[at]) && !this.views.has(at);
   }
@@ -352,7 +352,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     this.props.onSee(this.heights.length - 1);
   }
 
-  /** Moves the window; what the reader did before is past. */
+  /** Moves the window, and forgets earlier scrolling. */
   put(at: number, following = false) {
     cancelAnimationFrame(this.frame);
     this.settled = this.box.current?.scrollTop ?? -1;
@@ -371,7 +371,7 @@ export class Transcript extends Component<Props, { tick: number }> {
     const [first, last] = this.range(BEYOND);
     this.first = first;
     this.last = last;
-    // The same object while it means the same, so that turns are not drawn again.
+    // The same object for the same value, so that turns are not rendered again.
     if (this.where.session !== session || this.where.leaf !== path.leaf) this.where = { session, leaf: path.leaf };
     const { where } = this;
     const rows = [];

@@ -1,4 +1,4 @@
-// The tree: rows with lanes, as many as there are; only those in the window exist.
+// The tree: rows and lanes; only the rows in the window are rendered.
 
 import { memo } from "./memo";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -47,7 +47,7 @@ function edges(rows: Row[]): { parents: number[]; list: Edge[] } {
 
 const x = (lane: number) => 12 + Math.min(lane, LANES) * LANE;
 
-/** Not drawn again while the reader only moves in the transcript. */
+/** Not rendered again while the reader only scrolls the transcript. */
 export const Tree = memo(Drawn);
 
 function Drawn({
@@ -89,7 +89,7 @@ function Drawn({
     };
   }, []);
   useEffect(() => {
-    // The end of the path that is read comes into view when another one is read.
+    // Scroll to the end of the path when another path is shown.
     const at = Math.max(-1, ...onPath);
     if (at >= 0 && box.current) box.current.scrollTop = Math.max(0, at * height - box.current.clientHeight / 2);
   }, [onPath, height]);
@@ -285,7 +285,7 @@ function words(row: Row): string {
     case "loose":
       return "records beside the conversation";
     default:
-      return unmarked(row.words ?? "") || row.commands[0] || "goes on";
+      return unmarked(row.words ?? "") || row.commands[0] || "continues";
   }
 }
 
@@ -300,7 +300,7 @@ function label(row: Row): string {
   return facts.join(" · ");
 }
 
-/** The whole tree, small; a click goes there. */
+/** A small map of the whole tree; click to go there. */
 function Minimap({
   rows,
   onPath,

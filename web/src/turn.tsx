@@ -30,17 +30,17 @@ export interface Where {
   leaf: string;
 }
 
-/** What was unfolded: it stays so when it comes into the window again, or is come back to. */
+/** Expanded parts: they stay expanded when they are rendered again or revisited. */
 const unfolded = new Set<string>();
 const MOST_UNFOLDED = 2000;
 
-/** Names a part of a message: by its uuid, since a path that grows has another leaf. */
+/** The key of a part of a message. It has the uuid and not the leaf, which changes as a path grows. */
 export const partName = (session: string, view: { uuid?: string | null; at: number; i: number }, n: number) =>
   `${session}|${view.uuid ?? view.at}|${view.i}|${n}`;
 
 const drawn = new Set<(name: string) => void>();
 
-/** Unfolds a call, whether it is drawn yet or not; `whole`: with nothing left out. */
+/** Expands a call, even one that is not rendered yet; `whole`: without omissions. */
 export function unfold(name: string, whole = false): void {
   for (const one of whole ? [`${name}|whole`, name] : [name]) {
     unfolded.add(one);
@@ -50,7 +50,7 @@ export function unfold(name: string, whole = false): void {
 
 function useUnfolded(name: string): [boolean, (open: boolean) => void] {
   const [, draw] = useState(0);
-  // Before anything else happens: what is unfolded between drawing and listening would stay folded.
+  // A layout effect, because a call expanded between rendering and subscribing would stay collapsed.
   useLayoutEffect(() => {
     const hear = (other: string) => {
       if (other === name) draw((n) => n + 1);
@@ -117,12 +117,12 @@ export const Turn = memo(function Turn({
   where: Where;
   doing?: Doing;
   goesOn?: boolean;
-  /** When what stands before it ended. */
+  /** When the message before it ended. */
   since?: string;
 }) {
   const annotation = useAnnotation(where.session, view.uuid ?? null);
   const [whole, setWhole] = useState<{ of: View; all: View }>();
-  // What has been said meanwhile is not in it.
+  // Messages written meanwhile are not in it.
   const shown = whole?.of === view ? whole.all : view;
   const all = () =>
     void get<View>(
@@ -187,7 +187,7 @@ export const Turn = memo(function Turn({
 /** Kinds of turns whose text can be copied. */
 const COPIED = new Set(["prompt", "task", "answer", "command", "compaction"]);
 
-/** Tokens, context size, cost and time of a reply; seen where it was asked for (see `settings.ts`). */
+/** Tokens, context size, cost and time of a reply; shown if switched on (see `settings.ts`). */
 function Usage({ usage, took }: { usage: ReplyUsage; took: number | null }) {
   type Cell = [string, string, string];
   const cells: Cell[] = [
@@ -262,7 +262,7 @@ function PieceView({
   }
 }
 
-/** What somebody typed: read as Markdown, or with a switch as it is. */
+/** A prompt: as Markdown, or as typed. */
 function Said({ text, html }: { text: string; html?: string }) {
   const [raw] = useSetting("raw");
   return html === undefined || raw ? <div class="said">{text}</div> : <Html html={html} class="said prose typed" />;

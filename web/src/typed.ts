@@ -1,12 +1,12 @@
-// Keys typed faster than the page loads: each waits until what it needs is there.
+// Keys typed faster than data loads: each key waits until its data has arrived.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useKeys } from "./hooks";
 
-/** What a key does; `false`: what it needs is not there yet. */
+/** The action of a key; `false`: its data has not arrived yet. */
 export type Act = () => boolean | void | Promise<void>;
 
-/** Nobody means a key that was typed this long ago. */
+/** Older keys are dropped. */
 const PATIENCE = 5000;
 
 /** Handles keys in the order they were typed. Call the returned function when something has loaded. */
@@ -22,7 +22,7 @@ export function useTyped(ready: () => boolean, keys: Record<string, Act>): () =>
     again();
   };
   useKeys(Object.fromEntries(Object.keys(keys).map((key) => [key, hear(key)])));
-  // After each drawing one key, so that the next one sees what this one did.
+  // One key per render, so that the next key sees the effect of this one.
   useLayoutEffect(() => {
     typed.current = typed.current.filter(({ at }) => performance.now() - at < PATIENCE);
     if (!ready() || busy.current || typed.current.length === 0) return;

@@ -1,6 +1,6 @@
-// Which rows of a long transcript are near the window, by heights alone.
+// Finds the rows of a long transcript that are near the window, from their heights alone.
 //
-// `tops[at]` is where row `at` begins; one more entry than there are rows, so that the last one is the end of it all.
+// `tops[at]` is where row `at` begins. It has one more entry than there are rows: the end of the last row.
 
 import type { PathView } from "./api";
 
@@ -21,14 +21,14 @@ export function guessHeights({ count, shape, sizes }: Pick<PathView, "count" | "
   return heights;
 }
 
-/** Returns the heights of a path that has grown: those that are known stay. */
+/** Returns the heights of a path that has grown; measured heights are kept. */
 export function grownHeights(was: Float64Array, path: Pick<PathView, "count" | "shape" | "sizes">): Float64Array {
   const heights = guessHeights(path);
   heights.set(was.subarray(0, path.count));
   return heights;
 }
 
-/** Returns which rows are still loaded when a path has grown: its last ones may have changed, and its forks have more ways. */
+/** Returns which rows stay loaded when a path has grown: its last rows may have changed, and its forks may have more branches. */
 export function grownLoaded(loaded: Uint8Array, was: PathView, path: PathView): Uint8Array {
   const first = Math.max(0, Math.min(loaded.length, path.count) - 2);
   const grown = new Uint8Array(path.count);
@@ -37,19 +37,19 @@ export function grownLoaded(loaded: Uint8Array, was: PathView, path: PathView): 
   return grown;
 }
 
-/** Whether a path is the one before, grown: its last message is where it was. */
+/** Whether a path is the earlier one, grown: the last message of that one is at the same position. */
 export function isGrown(was: Pick<PathView, "count" | "last">, path: Pick<PathView, "count" | "last">): boolean {
   return was.count > 0 && path.last[was.count - 1 - (path.count - path.last.length)] === was.last.at(-1);
 }
 
-/** Adds heights up. */
+/** Sums up heights. */
 export function sumTops(heights: Float64Array): Float64Array {
   const tops = new Float64Array(heights.length + 1);
   for (let at = 0; at < heights.length; at++) tops[at + 1] = tops[at] + heights[at];
   return tops;
 }
 
-/** Returns the height of everything. */
+/** Returns the total height. */
 export function totalHeight(tops: Float64Array): number {
   return tops[tops.length - 1];
 }
@@ -72,18 +72,18 @@ export function anchorAt(tops: Float64Array, top: number): Anchor {
   return { at, offset: top - tops[at] };
 }
 
-/** Returns the anchor for the same place; one that has come to lie above the window would not hold what is in it. */
+/** Returns an anchor for the same position on a row in the window; one above the window would not keep its content in place. */
 export function heldAnchor(tops: Float64Array, anchor: Anchor): Anchor {
   const { at, offset } = anchor;
   return offset > tops[at + 1] - tops[at] ? anchorAt(tops, tops[at] + offset) : anchor;
 }
 
-/** Returns a row that exists. */
+/** Clamps a row number to the existing rows. */
 export function clampRow(at: number, count: number): number {
   return Math.max(0, Math.min(at, count - 1));
 }
 
-/** Returns where the window begins: where the anchor is, but never behind the end. */
+/** Returns where the window begins: at the anchor, but never after the end. */
 export function windowTop(tops: Float64Array, anchor: Anchor, following: boolean, height: number): number {
   const end = Math.max(0, totalHeight(tops) - height);
   return following ? end : Math.min(end, tops[anchor.at] + anchor.offset);
@@ -95,7 +95,7 @@ export function rowsWithin(tops: Float64Array, top: number, height: number, beyo
   return [rowAt(tops, Math.max(0, top - beyond)), Math.min(count, rowAt(tops, top + height + beyond) + 1)];
 }
 
-/** Returns the numbers of the chunks of `size` rows in which some row from `first` to before `last` is not loaded. */
+/** Returns the numbers of the chunks of `size` rows that contain a row from `first` (inclusive) to `last` (exclusive) that is not loaded. */
 export function missingChunks(loaded: Uint8Array, first: number, last: number, size: number): number[] {
   const chunks = [];
   for (let chunk = Math.floor(first / size); chunk * size < last; chunk++) {

@@ -1,4 +1,4 @@
-// Numbers and times for people.
+// Formats numbers, times and names.
 
 const number = new Intl.NumberFormat("en");
 export const count = (n: number) => number.format(n);
@@ -66,7 +66,7 @@ export const short = (id: string) => {
   return /^[0-9a-f-]+$/i.test(own) ? own.slice(0, 8) : own;
 };
 export const place = (path: string | null | undefined) => path?.split(/[\\/]/).filter(Boolean).pop() ?? "";
-/** The names of projects by their last directory; those that share it get as much of their path as tells them apart. */
+/** The names of projects: the last directory, with as much of the path as needed to be unique. */
 export function projectNames(paths: string[]): Map<string, string> {
   const parts = new Map(paths.map((path) => [path, path.split(/[\\/]/).filter(Boolean)]));
   const end = (path: string, length: number) => (parts.get(path) ?? []).slice(-length).join("/");
@@ -84,7 +84,7 @@ export function projectNames(paths: string[]): Map<string, string> {
   return names;
 }
 
-/** A long name cut in its middle: models and branches differ at their ends. */
+/** Cuts a long name in the middle, because models and branches differ at their ends. */
 export function middle(text: string, most = 26): string {
   const letters = [...text];
   if (letters.length <= most) return text;
@@ -100,7 +100,7 @@ export const unmarked = (text: string) =>
     .replace(/\*\*(?=\S)(.+?)\*\*/g, "$1")
     .trim();
 
-/** Labels that are told apart: those that occur twice get what differs, and where that is the same, too, a number. */
+/** Makes labels unique: duplicates get what differs as a suffix, and a number where that is the same, too. */
 export function distinct<T>(
   all: T[],
   label: (one: T) => string,
@@ -143,7 +143,7 @@ export function tokens(n: number): string {
   return `${(n / 1_000_000).toFixed(1)}M`;
 }
 
-/** A title made from another one, as short and visible as titles must be. */
+/** A title derived from another one, within the limits for titles. */
 export function proposedTitle(title: string, ending: string): string {
   const visible = title.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ").trim();
   return [...visible].slice(0, 200 - ending.length).join("") + ending;

@@ -94,7 +94,7 @@ test("a background task runs until it reports", async (t) => {
   await go(`/s/${SESSION}`);
   await page.getByRole("button", { name: "Trace" }).click();
   await page.locator(".trace .span.task").waitFor();
-  assert.match(await page.locator(".trace-list").textContent(), /Run the server.*no end is known/);
+  assert.match(await page.locator(".trace-list").textContent(), /Run the server.*end unknown/);
   assert.deepEqual(wrong, []);
 });
 

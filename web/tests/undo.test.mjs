@@ -14,10 +14,10 @@ test("after the resume point moved, what was left is in sight, and there is a wa
   await page.getByRole("button", { name: "Resume from here" }).click();
   await act(page, "Resume from here");
   const banner = page.locator(".moved-banner");
-  await banner.getByText("Claude Code continues from here now.").waitFor();
+  await banner.getByText("Claude Code now resumes here.").waitFor();
   await banner.getByRole("button", { name: "Copy the command" }).click();
   await page.waitForFunction(async () => (await navigator.clipboard.readText()).includes("claude"));
-  await banner.getByRole("link", { name: "Show what was left" }).click();
+  await banner.getByRole("link", { name: "Show the later messages" }).click();
   await page.waitForURL(/leaf=/);
   await banner.getByRole("button", { name: "Switch back" }).click();
   await act(page, "Undo");

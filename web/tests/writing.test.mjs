@@ -101,11 +101,11 @@ test("merge two branches into a new session", async (t) => {
   await page.getByRole("button", { name: "Show the plan" }).click();
   await page.locator("dialog[open] .exchanges li.summarized").first().waitFor();
   assert.deepEqual(readFileSync(path), before);
-  // Both changed a file: somebody must say first what holds.
+  // Both changed a file: a version must be chosen first.
   assert.equal(await page.locator("dialog[open] .primary").isDisabled(), true);
   await page
     .locator("dialog[open] .conflicts", { hasText: "src/main.rs" })
-    .getByLabel("what the last one left")
+    .getByLabel("the version of the last conversation")
     .check();
   await act(page, "Merge");
   await page.locator(".session-head h1", { hasText: "Two <i>pots</i> in one" }).waitFor();

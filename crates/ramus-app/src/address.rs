@@ -41,7 +41,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Returns the sessions that are meant one by one. `None`: all of a project or of everything.
+    /// Returns the named sessions. `None`: all sessions of a project or of everything.
     pub fn sessions(&self) -> Option<&[ResolvedFile]> {
         match self {
             Self::All | Self::Project(_) => None,
@@ -50,7 +50,7 @@ impl Scope {
         }
     }
 
-    /// Whether a file is one of the sessions that are meant. Where all are meant, it is.
+    /// Whether a file is in scope as a session; without named sessions, every file is.
     pub fn names_file(&self, file: &HistoryFile) -> bool {
         self.sessions().is_none_or(|found| found.iter().any(|found| found.file.path == file.path))
     }
@@ -142,7 +142,7 @@ impl ResolvedFile {
     }
 }
 
-/// Which node of a session is meant.
+/// Selects a node of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeSelector {
     /// None was named: the conversation that is read when only the session is named.
@@ -237,7 +237,7 @@ impl fmt::Display for AmbiguousAddress {
     }
 }
 
-/// Cuts a title to what fits beside an address.
+/// Shortens a title to fit next to an address.
 fn first_line(title: &str) -> String {
     let line = title.lines().next().unwrap_or_default();
     match line.char_indices().nth(MAX_TITLE_CHARS) {
@@ -274,13 +274,6 @@ impl AddressError {
         }
     }
 
-    /// Returns what could have been meant.
-    pub fn address_candidates(&self) -> &[String] {
-        match self {
-            Self::Ambiguous(ambiguous) => &ambiguous.candidates,
-            _ => &[],
-        }
-    }
 }
 
 impl Workspace {
@@ -377,7 +370,7 @@ impl Workspace {
                 titles: Vec::new(),
             }));
         }
-        // Of copies in one project the one that was written last is meant.
+        // Of copies in one project, the one written last counts.
         let newest = found.into_iter().max_by_key(|found| found.file.modified);
         newest.ok_or_else(|| AddressError::NoSession(address.to_owned()))?.stat_again()
     }
@@ -565,7 +558,7 @@ impl<'a> AddressResolver<'a> {
         let real = real.map(|real| real.to_string_lossy().into_owned());
         let is_whole = text.starts_with('/') || is_windows_path(text);
         let paths = || real.as_deref().into_iter().chain(is_whole.then_some(text));
-        // Several long paths may share the beginning of their names; then only the exact one is meant.
+        // Several long paths may share the beginning of their names; then only an exact match counts.
         let exact = self.projects_named(|name| {
             name == text || paths().any(|path| name == project_dir_name(path))
         });
@@ -629,7 +622,7 @@ fn ambiguous_error(
 }
 
 impl NodeSelector {
-    /// Finds the node that is meant; `None`: none was named.
+    /// Finds the selected node; `None`: no node was named.
     pub fn find_node(&self, history: &History) -> Result<Option<NodeId>, AddressError> {
         match self {
             Self::Resume => Ok(None),

@@ -1,5 +1,6 @@
 //! Pins, tags and notes: read for lists, changed by every front end, carried along in packs.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ramus_core::annotation::{
@@ -54,7 +55,7 @@ impl Workspace {
         Ok(AnnotationTarget { session: address.file.address_id(), message })
     }
 
-    /// Changes what is put on a session or a message; returns what it has then.
+    /// Changes the annotation of a session or a message; returns the new one.
     pub fn annotate(
         &self,
         target: &AnnotationTarget,
@@ -81,10 +82,10 @@ impl Workspace {
         history: &History,
         path: Option<&[NodeId]>,
     ) -> Vec<PackedAnnotation> {
-        let uuids: Option<Vec<String>> = path
+        let uuids: Option<HashSet<String>> = path
             .map(|nodes| nodes.iter().filter_map(|node| message_uuid(history, *node)).collect());
         let is_packed = |message: Option<&str>| match (message, &uuids) {
-            (Some(message), Some(uuids)) => uuids.iter().any(|uuid| uuid == message),
+            (Some(message), Some(uuids)) => uuids.contains(message),
             _ => true,
         };
         let annotations = self.annotations();
@@ -105,10 +106,10 @@ fn message_uuid(history: &History, node: NodeId) -> Option<String> {
     history.session.record(head).uuid.map(|uuid| history.session.uuid_text(uuid))
 }
 
-/// Uuids and times are shorter; a pack that says otherwise was not written by ramus.
+/// Uuids and times are shorter; a pack with longer ones was not written by ramus.
 const LONGEST_ID: usize = 64;
 
-/// Returns what a pack says about a session, as far as it would be accepted here.
+/// Returns the annotations that a pack has for a session, as far as they are valid here.
 pub(crate) fn accepted_annotations(
     session: &str,
     packed: &[PackedAnnotation],

@@ -39,11 +39,11 @@ impl ArchivedFiles {
     }
 }
 
-/// What restoring a session from the archive comes to.
+/// The result of planning to restore a session from the archive.
 #[derive(Debug)]
 pub enum ArchiveRestore {
     Planned(Box<PlannedChange>),
-    /// Every file is there as it was archived.
+    /// Every file exists with its archived content.
     AllThere,
     /// Files are there with another content, and nothing else is missing.
     OtherContent,

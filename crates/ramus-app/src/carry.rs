@@ -61,7 +61,7 @@ impl From<PathError> for CarryError {
 pub struct UnpackRequest<'a> {
     /// The directory whose project gets the sessions.
     pub into: &'a Path,
-    /// Paths of the old machine, and what they are here.
+    /// Paths of the old machine, and their replacements here.
     pub maps: &'a [(String, String)],
 }
 

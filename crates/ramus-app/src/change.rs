@@ -57,14 +57,14 @@ pub enum ChangeRequest<'a> {
         journal: &'a Journal,
         op: Option<u64>,
     },
-    /// Bring a session back as it was before an operation; without a number out of the trash, else the
+    /// Restore a session to the state before an operation; without a number from the trash, else the
     /// newest version that is not there now.
     Restore {
         journal: &'a Journal,
         session: &'a str,
         at: Option<u64>,
     },
-    /// Put the files of a project back as they were at a message.
+    /// Restore the files of a project to their state at a message.
     RestoreFiles {
         files: &'a mut FilesAt,
         /// The path of one file; `None`: every file that a tool changed.
@@ -369,7 +369,7 @@ fn undo_error(
     ChangeError::Undo { error, trashed, is_kept }
 }
 
-/// Carries out what was planned, and nothing else. With `force` an open or growing session is no obstacle.
+/// Applies exactly the planned change. With `force`, an open or growing session is no obstacle.
 pub fn apply_change(
     state: &StateDir,
     change: &PlannedChange,

@@ -21,7 +21,7 @@ use crate::address::{AddressError, Scope};
 use crate::change::{ChangeError, ChangeRequest, OpenedSession, PlannedChange};
 use crate::workspace::{SurveyDetail, Workspace};
 
-/// The files of a scope, looked at thoroughly.
+/// The files of a scope, checked thoroughly.
 #[derive(Debug)]
 pub struct CheckedScope<'a> {
     workspace: &'a Workspace,
@@ -115,7 +115,7 @@ impl CheckedScope<'_> {
     }
 }
 
-/// Whether a look into a session is worth it.
+/// Whether a session needs a closer check.
 fn may_need_repair(file: &SurveyedFile, now: Time) -> bool {
     let facts = &file.digest.facts;
     let is_wrong = file.all_defects().next().is_some() || !file.digest.unpaired_tools.is_empty();

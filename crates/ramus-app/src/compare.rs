@@ -100,7 +100,7 @@ impl Workspace {
         Ok(ConversationComparison { conversations, buffers, names, common, sides, files })
     }
 
-    /// Returns what a conversation goes by: its number if the whole of it is meant.
+    /// Returns the address of a conversation: its number, if the whole of it is compared.
     fn conversation_label(&self, open: &OpenConversation) -> ConversationLabel {
         let agent = if open.file.file.role.is_agent() { "agent-" } else { "" };
         let id = format!("{agent}{}", self.short_ids().shorten_id(&open.file.file.id));
@@ -129,7 +129,7 @@ impl OpenConversation {
     }
 }
 
-/// Reads all turns of a conversation, and the tokens of what is its own; agents count for it.
+/// Reads all turns of a conversation, and the tokens of its own part, including agents.
 fn read_side(
     workspace: &Workspace,
     conversation: &OpenConversation,

@@ -1,4 +1,4 @@
-//! Transcripts as documents: which paths are written, what their files are called, and what is in them.
+//! Transcripts as documents: selects the paths, names the files, writes their contents.
 //!
 //! All front ends export through here. The command line writes a directory or stdout, the screens a
 //! directory, and the web app sends what [`Exporter::write_document`] makes.
@@ -206,7 +206,7 @@ impl Workspace {
     }
 }
 
-/// From how many bytes on, and how many times what is read, an export is called large.
+/// An export is called large from this many bytes on, and if it is this many times as large as its input.
 const LARGE_EXPORT_BYTES: u64 = 64 * 1024 * 1024;
 const LARGE_EXPORT_FACTOR: u64 = 8;
 

@@ -1,4 +1,4 @@
-//! The files of a project as they were at a message (R22).
+//! The files of a project as of a message (R22).
 
 use ramus_core::files::file_path::paths_named;
 use ramus_core::files::{FileContent, FileState};
@@ -61,7 +61,7 @@ pub fn find_file(files: &FilesAt, name: &str, here: &str) -> Result<FileState, F
     }
 }
 
-/// Fails where it is not known what a file held.
+/// Fails if the content of a file is unknown.
 pub fn require_content(file: &FileState) -> Result<(), FileLookupError> {
     match &file.content {
         FileContent::Backup(_) | FileContent::Bytes(_) => Ok(()),
@@ -75,7 +75,7 @@ pub fn require_content(file: &FileState) -> Result<(), FileLookupError> {
     }
 }
 
-/// Returns what a file held.
+/// Returns the content of a file.
 pub fn file_bytes(files: &mut FilesAt, file: &FileState) -> Result<Vec<u8>, FileLookupError> {
     require_content(file)?;
     files.file_bytes(file).ok_or_else(|| FileLookupError::BackupGone(file.path.clone()))

@@ -1,6 +1,6 @@
 //! Answers the questions of all front ends, each in one place: command line, screens, web app and MCP.
 //!
-//! A [`Workspace`] has the Claude directories and caches what was read from them.
+//! A [`Workspace`] has the Claude directories and caches what it reads from them.
 //! Front ends turn a request into an [`address`], ask, and draw the answer. Nothing here prints,
 //! parses arguments or knows a protocol.
 

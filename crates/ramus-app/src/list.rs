@@ -44,7 +44,7 @@ pub struct ListRequest {
     pub limit: Option<usize>,
     /// Files without messages, too.
     pub includes_hidden: bool,
-    /// Each row tells what it cost.
+    /// Each row has its cost.
     pub wants_cost: bool,
     /// Find the git repository of each row. A limit of projects is then one of repositories, which the
     /// caller puts together.

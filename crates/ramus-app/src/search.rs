@@ -26,13 +26,13 @@ use crate::workspace::{ProgressSink, Workspace};
 /// How a search ended.
 #[derive(Clone, Debug)]
 pub struct SearchOutcome {
-    /// How many hits were handed out.
+    /// How many hits were delivered.
     pub shown: usize,
     /// How many were found.
     pub found: usize,
     /// All files were searched; otherwise there are more hits than were found.
     pub is_complete: bool,
-    /// How many bytes were read because the cache knows nothing of them.
+    /// How many bytes were read because they are not in the cache.
     pub unknown_bytes: u64,
     pub notes: SearchNotes,
 }
@@ -59,29 +59,30 @@ pub struct SearchNotes {
 impl SearchNotes {
     /// Returns the notes as sentences for a reader.
     pub fn sentences(&self) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut sentences = Vec::new();
         if self.ignored_case {
-            told.push("No match with this case; showing matches that ignore it".to_owned());
+            sentences.push("No match with this case; showing matches that ignore it".to_owned());
         }
         if !self.missing.is_empty() {
             let missing: Vec<String> =
                 self.missing.iter().map(|word| format!("{word:?}")).collect();
             let missing = missing.join(", ");
-            told.push(match self.partial_left_out {
+            sentences.push(match self.partial_left_out {
                 0 => format!("No session has all words. These lack {missing}"),
                 more => format!("No session has all words. These and {more} more lack {missing}"),
             });
         } else if self.is_spread {
-            told.push("No message has all words. These sessions have them in several".to_owned());
+            sentences
+                .push("No message has all words. These sessions have them in several".to_owned());
         }
         for (word, similar) in &self.corrected {
-            told.push(format!("No match for {word:?}; searched for {similar:?}"));
+            sentences.push(format!("No match for {word:?}; searched for {similar:?}"));
         }
-        told.extend(self.suggestion_sentence());
+        sentences.extend(self.suggestion_sentence());
         if self.is_cut {
-            told.push("Very many matches: the best of the newest are shown".to_owned());
+            sentences.push("Too many matches: showing the best of the newest".to_owned());
         }
-        told
+        sentences
     }
 }
 
@@ -104,7 +105,7 @@ pub struct SearchCounts {
     pub messages: usize,
     /// The files with matches in the order of their first ones, each with the number of its messages.
     pub files: Vec<(String, usize)>,
-    /// How many bytes were read because the cache knows nothing of them.
+    /// How many bytes were read because they are not in the cache.
     pub unknown_bytes: u64,
     /// Nothing was found with the case that was typed, so the search ignored it.
     pub ignored_case: bool,
@@ -354,7 +355,7 @@ impl Workspace {
     }
 }
 
-/// Whether nothing was found and somebody still waits for it.
+/// Whether nothing was found and the caller still waits.
 fn is_open(outcome: &SearchOutcome, progress: &dyn ProgressSink) -> bool {
     outcome.found == 0 && !progress.is_cancelled()
 }

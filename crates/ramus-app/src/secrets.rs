@@ -18,7 +18,7 @@ use crate::workspace::{SurveyDetail, Workspace};
 
 /// How many places are listed in all; more are only counted, so that memory stays bounded.
 pub const MAX_PLACES: usize = 10_000;
-/// How many files are looked at before their places are put together.
+/// How many files are searched before their results are merged.
 const FILES_PER_BATCH: usize = 64;
 
 /// A file to look at.

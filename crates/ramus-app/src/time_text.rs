@@ -4,7 +4,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, ToSpan, Zoned};
 use ramus_core::time::Time;
 
-/// Which end of a day is meant when only the day is given.
+/// Which end of a day to use if only the day is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeEdge {
     Start,

@@ -50,7 +50,7 @@ impl Workspace {
 }
 
 impl UsageSurvey {
-    /// Opens the books; a filter needs `each` message in them.
+    /// Opens the ledger; a filter needs `each` message in it.
     pub fn open_ledger(&self, each: bool) -> SurveyLedger<'_> {
         SurveyLedger::new(&self.survey, |file| self.scope.includes_file(file), each)
     }
@@ -61,7 +61,7 @@ impl UsageFilter {
         self.since.is_some() || self.until.is_some() || self.model.is_some()
     }
 
-    /// Leaves out of the books what does not count.
+    /// Removes the entries that the filter excludes.
     pub fn filter_ledger(&self, ledger: &mut SurveyLedger<'_>) {
         if self.is_some() {
             ledger.books.retain_matching(|model| self.has_model(model), |time| self.has_time(time));

@@ -1,4 +1,4 @@
-//! The Claude directories and a cache of what was read from them: files are listed and read on demand
+//! The Claude directories and a cache of their contents: files are listed and read on demand
 //! and kept while they do not change.
 
 use std::collections::{HashMap, HashSet};
@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ramus_archive::{Archive, ArchiveError, ArchiveTree, LazyArchive};
+use ramus_core::agent::AgentEntry;
 use ramus_core::digest::SessionDigest;
 use ramus_core::files::RevertOutcomes;
 use ramus_core::history::History;
@@ -86,7 +87,7 @@ pub enum SurveyDetail {
     Inspection,
 }
 
-/// The Claude directories, how to read them, and what was read.
+/// The Claude directories, how to read them, and cached contents.
 pub struct Workspace {
     claude_dirs: ClaudeDirs,
     rule: ResumeRule,
@@ -96,7 +97,7 @@ pub struct Workspace {
     /// The directories of other people and machines, which exist only in the archive.
     others_roots: Vec<PathBuf>,
     client: ClientProgram,
-    /// Where somebody asks from; `None`: from nowhere in particular.
+    /// The caller's current directory; `None`: there is none.
     current_dir: Option<CurrentDir>,
     /// Only files below the Claude directories are read.
     confined: bool,
@@ -105,11 +106,11 @@ pub struct Workspace {
     listed: Mutex<Option<(CacheStamp, Arc<Vec<Project>>)>>,
     /// Whether something could not be listed the last time.
     lacks_files: AtomicBool,
-    /// The last survey and when it was made; held while a new one is made.
+    /// The last survey and its time; locked while a new one is made.
     surveyed: Mutex<Option<(CacheStamp, Arc<Survey>)>>,
     /// Like the above, for callers that don't wait.
     known: Mutex<Option<Arc<Survey>>>,
-    /// How often something was heard of that changed on disk.
+    /// Counts reported changes on disk.
     changes: AtomicU64,
     open: Mutex<Vec<(HistoryFile, Arc<History>)>>,
     /// Held while a session is read: a page asks for several things of it at once.
@@ -145,7 +146,7 @@ impl fmt::Debug for Workspace {
     }
 }
 
-/// A panic elsewhere leaves nothing half done in here: what is kept is replaced whole.
+/// A panic elsewhere leaves nothing incomplete here, because values are replaced as a whole.
 fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -201,7 +202,7 @@ impl Workspace {
         Self { prices, ..self }
     }
 
-    /// Takes an archive into account, which may come to be later.
+    /// Uses an archive, which may be created later.
     pub fn with_archive(self, archive: Option<Arc<LazyArchive>>) -> Self {
         let overlays = match &archive {
             Some(archive) => {
@@ -235,7 +236,7 @@ impl Workspace {
         Ok(Self { claude_dirs: ClaudeDirs { roots, cache, overlays }, others_roots, ..self })
     }
 
-    /// Whether a file was archived by somebody else or from another machine, so that it cannot be restored here.
+    /// Whether a file was archived by another person or machine, so that it cannot be restored here.
     pub fn is_of_others(&self, file: &Path) -> bool {
         self.others_roots.iter().any(|root| file.starts_with(root))
     }
@@ -245,7 +246,7 @@ impl Workspace {
         Self { client, ..self }
     }
 
-    /// Sets where somebody asks from, whose project comes first.
+    /// Sets the caller's current directory, whose project comes first.
     pub fn with_current_dir(self, current_dir: Option<CurrentDir>) -> Self {
         Self { current_dir, ..self }
     }
@@ -280,7 +281,7 @@ impl Workspace {
         self.claude_dirs.roots.iter().find(|root| path.starts_with(root)).cloned()
     }
 
-    /// Returns where is remembered what was read.
+    /// Returns the cache.
     pub fn session_cache(&self) -> &HistoryCache {
         &self.claude_dirs.cache
     }
@@ -352,7 +353,7 @@ impl Workspace {
         lost
     }
 
-    /// Returns where a session came from and what came out of it; the other sessions of its project are
+    /// Returns the origins and offspring of a session; the other sessions of its project are
     /// read for that.
     pub fn session_family(&self, found: &ResolvedFile, history: &History) -> SessionRelations {
         let file = &found.file;
@@ -409,7 +410,7 @@ impl Workspace {
         }
     }
 
-    /// Whether all that was looked at could be read, the last listing included.
+    /// Whether everything could be read, including the last listing.
     pub(crate) fn could_read_everything(&self) -> bool {
         !self.lacks_files.load(Ordering::Relaxed) && !self.progress.has_problems()
     }
@@ -627,6 +628,20 @@ impl Workspace {
         let (agents, problems) = read_agents(found.files_beside(), &found.file.id);
         problems.iter().for_each(|problem| self.progress.report_problem(problem));
         attach_calls(agents, history)
+    }
+
+    /// Returns the agents of a session as entries of its outline.
+    pub fn agent_entries(&self, found: &ResolvedFile, history: &History) -> Vec<AgentEntry> {
+        let short_ids = self.short_ids();
+        let entry = |(node, agent): (Option<NodeId>, SubAgent)| AgentEntry {
+            node,
+            label: agent.meta.description.or(agent.words).unwrap_or_default(),
+            short_id: short_ids.shorten_id(&agent.file.id).to_owned(),
+            id: agent.file.id,
+            records: agent.records,
+            depth: agent.depth,
+        };
+        self.session_agents(found, history).into_iter().map(entry).collect()
     }
 
     /// Returns what sessions beside a file are called by others (R15): as the last survey knows it,

@@ -1,6 +1,6 @@
 //! Adds new content of files to the archive.
 //!
-//! A file that looks as it did costs a look. Any other is read once: if it still begins with what is
+//! A file with unchanged metadata is skipped. Any other is read once: if it still begins with what is
 //! archived, it grew and only its new part is stored; if not, it becomes a new generation. Several
 //! threads read and compress, one writes. What was written before an interruption is found by the next
 //! run: chunks are known by their hash.
@@ -125,7 +125,7 @@ impl KnownChunks<'_> {
     }
 }
 
-/// What a thread hands over to the one that writes.
+/// The result of a reader thread, for the writer thread.
 enum ReaderMessage<'a> {
     Chunk(PackedChunk),
     /// All chunks of the file came before.

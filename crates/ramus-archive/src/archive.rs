@@ -38,7 +38,7 @@ pub struct ArchivedSession {
 /// How many letters of an id are enough.
 const PREFIX: usize = 4;
 
-/// Why no archived session is meant.
+/// Why an archived session was not found.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionLookupError {
     #[error("no archived session has the id {0:?}")]
@@ -100,12 +100,12 @@ impl Archive {
         Self { storage: Arc::new(storage), scratch }
     }
 
-    /// Returns what it is called in messages: where it is.
+    /// Returns the name of the archive in messages: its location.
     pub fn name(&self) -> &str {
         self.storage.name()
     }
 
-    /// Returns a directory on a disk with room for temporary files.
+    /// Returns a directory on a disk with enough space for temporary files.
     pub fn scratch_dir(&self) -> &Path {
         &self.scratch
     }
@@ -143,7 +143,7 @@ impl Archive {
         Ok(files.iter().map(|file| &*file.session).collect())
     }
 
-    /// Finds the session that is meant: by its id, or by enough of its first letters. Sessions of the given
+    /// Finds the selected session: by its id, or by enough of its first letters. Sessions of the given
     /// Claude directories come first.
     pub fn find_session(
         &self,

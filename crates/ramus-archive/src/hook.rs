@@ -15,7 +15,7 @@ const COMMAND: &str = " archive add --quiet --background";
 const HOOKS: &str = "hooks";
 const EVENT: &str = "SessionEnd";
 
-/// Why settings stay as they are.
+/// Why settings are not changed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
     #[error("the settings are not valid JSON: {0}")]

@@ -45,7 +45,7 @@ impl LazyArchive {
         Self { location, opened: OnceLock::new() }
     }
 
-    /// Returns what it is called in messages: where it is, without a password.
+    /// Returns the name of the archive in messages: its location, without a password.
     pub fn name(&self) -> String {
         match (&self.location, self.opened.get()) {
             (_, Some(archive)) => archive.name().to_owned(),
@@ -78,7 +78,7 @@ impl LazyArchive {
         Ok(self.opened.get_or_init(|| archive))
     }
 
-    /// Returns a directory on a disk with room for temporary files.
+    /// Returns a directory on a disk with enough space for temporary files.
     pub(crate) fn scratch_dir(&self) -> &Path {
         self.opened.get().map_or(Path::new("."), Archive::scratch_dir)
     }

@@ -16,7 +16,7 @@ use crate::storage::ArchiveError;
 pub struct RestoreRequest {
     /// Which generation of the session's own file; `None`: the newest.
     pub generation: Option<u32>,
-    /// Files that are there with another content are replaced; what was there is kept.
+    /// Existing files with another content are replaced; the replaced content is kept.
     pub replace: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct RestoreRequest {
 #[derive(Debug)]
 pub struct RestorePlan {
     pub plan: WritePlan,
-    /// Files that are there with another content and stay as they are.
+    /// Existing files with another content that are not changed.
     pub kept: u64,
     /// The total length of the restored files.
     pub bytes: u64,
@@ -33,7 +33,7 @@ pub struct RestorePlan {
 impl Archive {
     /// Plans to put the files of a session back where they were.
     ///
-    /// Restored files are dated now, not as they were: the client deletes what is old when it starts.
+    /// Restored files get the current date, because the client deletes old files when it starts.
     pub fn plan_restore(
         &self,
         session: &ArchivedSession,
@@ -66,7 +66,7 @@ impl Archive {
         }
         let (path, step) = transcript.unwrap_or_else(|| (session.root.clone(), None));
         match step {
-            // First, so that what is replaced is backed up.
+            // First, so that the replaced file is backed up.
             Some(step @ PlanStep::ReplaceFile { .. }) => steps.insert(0, step),
             // Last, because with it the session is there.
             Some(step) => steps.push(step),

@@ -39,7 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct SqliteStorage {
     name: String,
     connection: Mutex<Connection>,
-    /// How often this process changed something: SQLite itself only tells of others.
+    /// Counts changes by this process: SQLite itself only reports those of others.
     changes: AtomicU64,
 }
 

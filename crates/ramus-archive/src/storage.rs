@@ -34,7 +34,7 @@ impl fmt::Debug for ContentHash {
     }
 }
 
-/// Which file is meant: its Claude directory, and its path from there on.
+/// Identifies a file: its Claude directory, and its path below it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileKey {
     pub root: PathBuf,
@@ -136,7 +136,7 @@ pub struct FileUpdate {
     /// The generation that this was decided on: number and hash. If it is another one by now, nothing is noted.
     pub expected: Option<(u32, ContentHash)>,
     pub generation: Generation,
-    /// So many chunks of the generation stay as they are; `chunks` follow them.
+    /// The first chunks of the generation are kept, in this number; `chunks` follow them.
     pub kept_chunks: usize,
     pub chunks: Vec<ChunkRef>,
 }
@@ -246,7 +246,7 @@ pub enum ArchiveError {
     Locked(String),
     #[error("the archive {archive} is damaged: {what}")]
     Damaged { archive: String, what: String },
-    #[error("the database {0} holds no archive yet")]
+    #[error("the database {0} contains no archive yet")]
     NotInitialized(String),
     #[error("the archive {0} is a file on this machine; only an archive on a server can be shared")]
     NotShareable(String),

@@ -20,7 +20,7 @@ pub struct TimerCommand {
 #[derive(Clone, Debug)]
 pub struct TimerSetup {
     pub files: Vec<TimerFile>,
-    /// What starting it makes beside them; it stays there if starting fails half way.
+    /// Files that starting it creates next to them; they remain if starting fails.
     links: Vec<PathBuf>,
     pub start: Vec<String>,
     pub stop: Vec<String>,
@@ -42,7 +42,7 @@ pub enum TimerState {
     Other,
 }
 
-/// Every file of a timer says this, so that it is recognised whatever it runs.
+/// Every file of a timer contains this text, so that it is recognised whatever it runs.
 const MARKER: &str = "made by ramus archive install";
 const UNIT: &str = "ramus-archive";
 const AGENT: &str = "ramus.archive";
@@ -122,7 +122,7 @@ impl TimerSetup {
         Ok(if found == self.files.len() { TimerState::Installed } else { TimerState::Missing })
     }
 
-    /// Writes its files; what is there already stays as it is.
+    /// Writes its files; existing ones are not changed.
     pub fn write_files(&self) -> Result<(), PathError> {
         for file in &self.files {
             let write = || {

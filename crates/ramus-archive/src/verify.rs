@@ -16,7 +16,7 @@ pub struct VerifyReport {
     pub damaged: Vec<DamagedGeneration>,
 }
 
-/// A generation whose bytes differ from what was archived.
+/// A generation whose bytes differ from the archived ones.
 #[derive(Debug)]
 pub struct DamagedGeneration {
     pub path: PathBuf,
@@ -26,7 +26,7 @@ pub struct DamagedGeneration {
 }
 
 impl Archive {
-    /// Reads every generation and compares its bytes with their hash. `on_read` hears how many were read.
+    /// Reads every generation and compares its bytes with their hash. `on_read` gets the number of generations read.
     pub fn verify(&self, on_read: &dyn Fn(u64)) -> Result<VerifyReport, ArchiveError> {
         let mut report = VerifyReport::default();
         for file in self.files(None)? {

@@ -83,11 +83,11 @@ impl Activity {
     pub fn new(history: &History) -> Self {
         let History { session, message_tree, .. } = history;
         let mut activity = Self::default();
-        let said = message_tree.iter().filter(|(_, message)| {
+        let dialogue = message_tree.iter().filter(|(_, message)| {
             matches!(message.role, RecordRole::Prompt | RecordRole::Reply)
                 && !message.continues_earlier
         });
-        for time in said.filter_map(|(_, message)| session.record(message.head).time) {
+        for time in dialogue.filter_map(|(_, message)| session.record(message.head).time) {
             *activity.hours.entry(time.as_millis().div_euclid(3_600_000)).or_default() += 1;
         }
         if let Some(log) = session.tool_log() {

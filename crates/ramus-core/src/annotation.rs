@@ -22,7 +22,7 @@ pub struct AnnotationTarget {
 }
 
 /// What a person put on a session or a message.
-// Fields of a later version are not dropped silently: such a line is kept as it is and reported.
+// Fields of a later version are not dropped silently: such a line is kept unchanged and reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Annotation {
@@ -53,7 +53,7 @@ pub struct AnnotationChange {
 pub enum AnnotationRefusal {
     #[error("a tag cannot be empty")]
     EmptyTag,
-    #[error("the tag {0:?} has a space, a comma or a control character in it")]
+    #[error("invalid tag {0:?}: a tag cannot contain spaces, commas or control characters")]
     OddTag(String),
     #[error("the tag {0:?} is longer than {MAX_TAG_CHARS} characters")]
     LongTag(String),
@@ -128,7 +128,7 @@ pub struct Annotations {
 }
 
 impl Annotations {
-    /// Returns what is annotated, with its annotations.
+    /// Returns all targets with their annotations.
     pub fn iter(&self) -> impl Iterator<Item = (&AnnotationTarget, &Annotation)> {
         self.entries.iter()
     }
@@ -158,7 +158,7 @@ impl Annotations {
         own.map(|(target, annotation)| (target.message.as_deref(), annotation))
     }
 
-    /// Returns what is put on a session itself.
+    /// Returns the annotation of a session itself.
     pub fn session_annotation(&self, session: &str) -> Option<&Annotation> {
         self.get(&AnnotationTarget { session: session.to_owned(), message: None })
     }
@@ -172,7 +172,7 @@ impl Annotations {
             && tags.iter().all(|tag| has(&|annotation| annotation.tags.contains(tag)))
     }
 
-    /// Adds an annotation to what is there of its target already.
+    /// Adds an annotation to the existing one of its target.
     pub fn merge(&mut self, target: AnnotationTarget, annotation: Annotation) {
         if !annotation.is_empty() {
             self.entries.entry(target).or_default().merge(annotation);

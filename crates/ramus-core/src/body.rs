@@ -95,7 +95,7 @@ impl RecordBody {
         Self::read_with(line, Self::from_json)
     }
 
-    /// Reads what a transcript can show of one line: without the files as they were before an edit.
+    /// Reads what a transcript can show of one line, without the contents of files before an edit.
     pub fn parse_shown(line: &[u8]) -> Result<Self, JsonError> {
         Self::read_with(line, |mut value| {
             drop_old_files(&mut value);
@@ -166,7 +166,7 @@ impl RecordBody {
     }
 }
 
-/// Removes the files as they were before an edit.
+/// Removes the contents of files before an edit.
 fn drop_old_files(value: &mut LazyJson<'_>) {
     const CHANGE: [&str; 2] = ["filePath", "structuredPatch"];
     const UNSEEN: [&str; 4] = ["originalFile", "originalFileContents", "oldString", "newString"];

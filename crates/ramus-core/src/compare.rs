@@ -29,7 +29,7 @@ pub use files::{FilePair, SideFileChange, TextContent, changed_files};
 pub use overlap::{OwnRecords, PathOverlap, PathPart, compare_paths};
 pub use side::{CallCounts, ComparedSide, OwnTurn, RanCommand, is_compared};
 
-/// Two conversations and what was found out about them.
+/// Two conversations and the result of comparing them.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparedConversations<'a> {
     pub common: &'a PathOverlap,

@@ -258,7 +258,7 @@ fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
 ///
 /// Most strings are keys and ids of a few letters, and lines of code are short,
 /// for which the call of a vector search costs more than the search: the first
-/// sixteen bytes are looked at here, eight at a time.
+/// sixteen bytes are checked here, eight at a time.
 #[inline]
 pub(crate) fn find_byte(byte: u8, bytes: &[u8], from: usize) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);

@@ -113,7 +113,7 @@ impl fmt::Display for DefectKind {
         match self {
             Self::NotJson { column } => write!(f, "invalid JSON at byte {column} of the line"),
             Self::NotUtf8 => f.write_str("not valid UTF-8; read with replacement characters"),
-            Self::Nul => f.write_str("a run of NUL bytes, as a crash leaves behind"),
+            Self::Nul => f.write_str("a run of NUL bytes, probably from a crash"),
             Self::Glued { read } => {
                 write!(f, "not a single record on the line; {read} could be read")
             }
@@ -131,7 +131,7 @@ impl fmt::Display for DefectKind {
             Self::UnansweredTool => f.write_str("a tool call without a result"),
             Self::StrayResult => f.write_str("a tool result without its call"),
             Self::MissingDate => f.write_str(
-                "a message without a timestamp: Claude Code up to 2.1.100 resumes by timestamps and passes it over",
+                "a message without a timestamp: Claude Code up to 2.1.100 resumes by timestamps and skips it",
             ),
             Self::FutureDate { time } => write!(
                 f,

@@ -93,9 +93,9 @@ pub struct SessionListing<'a> {
     pub links: Vec<(LinkKind, &'a str)>,
     /// Its origins and offspring.
     pub relations: SessionRelations,
-    /// The stable word for what it is (R18).
+    /// The stable word for the class (R18).
     pub class: &'static str,
-    /// The git repository of its project, if it was looked for.
+    /// The git repository of its project, if it was searched for.
     pub repository: Option<&'a str>,
     /// When the client deletes it, should it not be changed before.
     pub deleted_after: Option<Time>,
@@ -259,7 +259,7 @@ impl SessionDigest {
 
     /// Sums up a session.
     pub fn new(history: &History) -> Self {
-        let (told, places) = digest_conversations(history);
+        let (base, places) = digest_conversations(history);
         let spell = |id: NodeId| uuid_or_number(history, id);
         Self {
             by_type: count_by_type(history, |_| true),
@@ -275,7 +275,7 @@ impl SessionDigest {
             unpaired_tools: find_unpaired_tools(history),
             undated_messages: find_undated_messages(history),
             missing_parents: find_missing_parents(history, &places),
-            ..told
+            ..base
         }
     }
 
@@ -339,7 +339,7 @@ fn digest_conversations(history: &History) -> (SessionDigest, Vec<u32>) {
             }
         }
     }
-    let told = SessionDigest {
+    let base = SessionDigest {
         class: history.session_class(),
         agent_class: AgentClass::of_session(session),
         facts: session.facts().clone(),
@@ -384,7 +384,7 @@ fn digest_conversations(history: &History) -> (SessionDigest, Vec<u32>) {
         pull_requests: distinct_pull_requests(session),
         chain,
     };
-    (told, places)
+    (base, places)
 }
 
 fn distinct_pull_requests(session: &Session) -> Vec<PullRequest> {
@@ -399,9 +399,9 @@ fn distinct_pull_requests(session: &Session) -> Vec<PullRequest> {
 
 /// Returns when `/clear` was typed, if the session begins with it.
 pub fn cleared_at(session: &Session) -> Option<Time> {
-    let is_said =
+    let is_dialogue =
         |record: &Record| !matches!(record.role, RecordRole::Meta | RecordRole::Decoration);
-    let (id, first) = session.nodes().find(|(_, record)| is_said(record))?;
+    let (id, first) = session.nodes().find(|(_, record)| is_dialogue(record))?;
     match session.preview_text(id).map(classify_user_text) {
         Some(UserText::Command { name: "/clear", .. }) if first.role == RecordRole::Command => {
             first.time
@@ -550,7 +550,7 @@ fn find_unpaired_tools(history: &History) -> Vec<Defect> {
 
 /// Finds the messages that the rule by dates passes over because they have none.
 ///
-/// Only in files of clients that resume by dates, and only what was written after the resume point.
+/// Only in files of clients that resume by dates, and only records written after the resume point.
 fn find_undated_messages(history: &History) -> Vec<Defect> {
     let History { session, record_tree: tree, branches, .. } = history;
     let Some(resume) =

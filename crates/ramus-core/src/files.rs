@@ -128,7 +128,7 @@ pub enum ContentSource {
     Next,
     /// A tool wrote the whole file.
     Write,
-    /// Edits, done again on what was there before.
+    /// Edits, applied again to the earlier content.
     Edit,
     /// A tool read the whole file.
     Read,

@@ -31,7 +31,7 @@ pub struct History {
 }
 
 impl History {
-    /// Analyses a session; `rule` says how to choose its resume point (R11).
+    /// Analyses a session; `rule` determines how to choose its resume point (R11).
     pub fn new(session: Session, rule: ResumeRule) -> Self {
         let record_tree = RecordTree::new(&session);
         let message_tree = MessageTree::new(&session, &record_tree);

@@ -34,7 +34,7 @@ pub struct FileLine<'a> {
 ///
 /// The client may be writing while we read, so the last line can be torn. It
 /// waits in `tail` until its newline arrives. Loading a file is pushing it;
-/// following a file is pushing what was appended.
+/// following a file means pushing each appended chunk.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct LineBuffer {
     offset: u64,
@@ -67,7 +67,7 @@ impl LineBuffer {
         let Some(last) = memrchr(b'\n', rest) else { return self.keep_partial(rest) };
         let (mut complete, torn) = rest.split_at(last + 1);
         // One check over the whole piece is cheaper than one per line; only a
-        // piece that fails it is looked at line by line.
+        // piece that fails it is checked line by line.
         let all_utf8 = is_utf8(complete);
         while let Some(end) = memchr(b'\n', complete) {
             let (line, next) = complete.split_at(end + 1);

@@ -1,4 +1,4 @@
-//! Follows a growing file record by record and reports what is new.
+//! Follows a growing file record by record and reports new events.
 //!
 //! [`History`](crate::history::History) analyses a session as a whole, which takes too long to repeat for
 //! every line of a large file. Here only new lines are read. What has to be known about earlier records
@@ -105,8 +105,8 @@ impl LiveSession {
         for (index, record) in session.records().iter().enumerate() {
             let start = news.len();
             self.push_record(&session, NodeId(index as u32), record, lines, &mut news);
-            for told in &mut news[start..] {
-                told.offset += at;
+            for event in &mut news[start..] {
+                event.offset += at;
             }
         }
         self.take_notes(&session, at, &mut news);
@@ -175,7 +175,7 @@ impl LiveSession {
         self.branch.has_left()
     }
 
-    /// Returns the title of the session, as far as it was read (R15).
+    /// Returns the title of the session, as far as it has been read (R15).
     pub fn title(&self) -> Option<&str> {
         self.title.as_ref().map(|(_, title)| title.as_str()).or(self.first_prompt.as_deref())
     }
@@ -248,13 +248,13 @@ impl LiveSession {
             }
         }
         let span = record.span.offset as usize..record.span.end_offset() as usize;
-        let told = match RecordBody::parse(&lines[span]) {
+        let kinds = match RecordBody::parse(&lines[span]) {
             Ok(body) => self.events_of_body(session, id, record, body),
             Err(error) => {
                 vec![LiveEventKind::Turn(TurnKind::Damaged { line: 0, text: error.to_string() })]
             }
         };
-        news.extend(told.into_iter().map(|told| LiveEvent { kind: told, ..tell.clone() }));
+        news.extend(kinds.into_iter().map(|kind| LiveEvent { kind, ..tell.clone() }));
     }
 
     fn events_of_body(
@@ -295,14 +295,14 @@ impl LiveSession {
 
     fn events_of_reply(&mut self, record: &Record, body: RecordBody) -> Vec<LiveEventKind> {
         self.busy.get_or_insert(record.time);
-        let mut told = Vec::new();
+        let mut kinds = Vec::new();
         let mut ended = false;
         if let RecordBody::Assistant(body) = &body {
             let says = body.content.iter().any(|block| matches!(block, ContentBlock::Text(_)));
             let stop = body.stop_reason.as_deref();
             ended = says && stop.is_some_and(|stop| !matches!(stop, "tool_use" | "pause_turn"));
             self.may_have_ended = says && stop.is_none();
-            told.extend(
+            kinds.extend(
                 self.spending
                     .add_reply(body)
                     .then(|| LiveEventKind::Spent(self.total_spending().clone())),
@@ -319,12 +319,12 @@ impl LiveSession {
             }
         }
         let asked: Vec<String> = answer.parts.iter().filter_map(question_text).collect();
-        told.insert(0, LiveEventKind::Turn(TurnKind::Reply(answer)));
-        told.extend(asked.into_iter().map(LiveEventKind::WaitsForUser));
+        kinds.insert(0, LiveEventKind::Turn(TurnKind::Reply(answer)));
+        kinds.extend(asked.into_iter().map(LiveEventKind::WaitsForUser));
         if ended {
-            told.extend(self.end_turn(record.time));
+            kinds.extend(self.end_turn(record.time));
         }
-        told
+        kinds
     }
 
     fn events_of_results(

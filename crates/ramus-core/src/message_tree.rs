@@ -17,7 +17,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::branches::MainChain;
 
-use crate::ids::IdHash;
+use crate::ids::{IdHash, RecordUuid};
 use crate::preserved::PreservedNodes;
 use crate::record::{Record, RecordKind, RecordRole};
 use crate::record_tree::{IndexedLists, RecordTree};
@@ -81,6 +81,8 @@ pub enum Placement {
     /// A command below a caveat record whose uuid an old client reused: it follows the record
     /// before it.
     ReusedCaveat,
+    /// It is below a record of a sub-agent, where clients up to 2.0.22 resumed: it follows the record before it.
+    AgentRecord,
     /// It is below a message that a compaction preserved, and was written after the compaction: it continues
     /// the compaction, because the client puts such messages after it.
     PreservedMessage,
@@ -97,6 +99,7 @@ impl Placement {
             Self::LateRecords => "late-records",
             Self::AfterGuess => "after-guess",
             Self::ReusedCaveat => "reused-caveat",
+            Self::AgentRecord => "agent-record",
             Self::PreservedMessage => "kept-message",
         }
     }
@@ -119,7 +122,7 @@ pub struct MessageTree {
     /// Replies that were split by other dialogue: the first part and a later one, sorted. Usually empty.
     continuations: Vec<(MessageNodeId, MessageNodeId)>,
     /// For each fold the first two prompts at or below it in file order, [`NO_PROMPT`] where there is none;
-    /// made when somebody asks.
+    /// computed on demand.
     subtree_prompts: OnceLock<Vec<[NodeId; 2]>>,
     /// For each message the number of displayable messages up to and including it; computed on first use.
     messages_up_to: OnceLock<Vec<u32>>,
@@ -298,8 +301,12 @@ struct MessageTreeBuilder<'a> {
     jumps: Vec<AncestorJump>,
     /// The last new record of the main chain in file order that is not decoration.
     last: Option<LastMessage>,
-    /// Late decoration, and the end of the turn that was over by then.
-    late_decoration: FxHashMap<MessageNodeId, MessageNodeId>,
+    /// Records that were written after their turn had ended.
+    late_records: FxHashMap<NodeId, LateRecord>,
+    /// For the uuids of lost parents what the first prompt below them follows.
+    lost_parents: FxHashMap<RecordUuid, MessageNodeId>,
+    /// Caveats below which a command was placed elsewhere.
+    reused_caveats: FxHashSet<MessageNodeId>,
     replays: Vec<NodeId>,
     /// See [`MessageTree::continuations`]; sorted by the later part.
     continuations: Vec<(MessageNodeId, MessageNodeId)>,
@@ -325,6 +332,15 @@ struct AncestorJump {
     compactions: u32,
 }
 
+/// A record that was written after its turn had ended.
+#[derive(Clone, Copy)]
+struct LateRecord {
+    /// The end of that turn.
+    end: MessageNodeId,
+    /// What the first prompt below it follows: an edited version of that prompt follows the same.
+    prompt_parent: Option<MessageNodeId>,
+}
+
 #[derive(Clone, Copy)]
 struct LastMessage {
     message: MessageNodeId,
@@ -346,7 +362,9 @@ impl<'a> MessageTreeBuilder<'a> {
             by_content: FxHashMap::default(),
             jumps: Vec::with_capacity(session.records().len() / 2),
             last: None,
-            late_decoration: FxHashMap::default(),
+            late_records: FxHashMap::default(),
+            lost_parents: FxHashMap::default(),
+            reused_caveats: FxHashSet::default(),
             replays: Vec::new(),
             continuations: Vec::new(),
         }
@@ -409,6 +427,7 @@ impl<'a> MessageTreeBuilder<'a> {
                 || parent != linked && self.belongs_to(*message, record, linked)
         };
         if let Some(message_id) = message.filter(belongs) {
+            self.note_late_result(id, record, message_id);
             self.remember_ids(id, record, role, message_id);
             return message_id;
         }
@@ -442,7 +461,8 @@ impl<'a> MessageTreeBuilder<'a> {
             placement,
         });
         self.jumps.push(self.compute_jump(message_id, parent, role));
-        self.note_late(message_id, record, parent);
+        self.note_late(id, role, record, parent);
+        self.remember_placement(id, record, role, parent, placement);
         self.remember_ids(id, record, role, message_id);
         message_id
     }
@@ -479,7 +499,9 @@ impl<'a> MessageTreeBuilder<'a> {
             let is_alone = begins && self.tree.children(id).is_empty();
             let placement = match role {
                 RecordRole::CompactBoundary | RecordRole::CompactSummary => Placement::Compaction,
-                _ if record.parent_uuid.is_some() && !is_alone => Placement::MissingParent,
+                _ if record.parent_uuid.is_some() && !is_alone => {
+                    return (Some(self.guess_parent(record, role, last)), Placement::MissingParent);
+                }
                 _ if begins => return (None, Placement::Linked),
                 _ => Placement::NoParent,
             };
@@ -488,16 +510,13 @@ impl<'a> MessageTreeBuilder<'a> {
         if let Some(anchor) = self.compaction_anchor(id) {
             return (Some(anchor), Placement::PreservedMessage);
         }
-        if let Some(&end) =
-            self.late_decoration.get(&parent).filter(|_| role != RecordRole::Decoration)
-        {
-            // The turn may have continued since the late records were written.
-            let end = if self.is_ancestor(end, last) { last } else { end };
-            return (Some(end), Placement::LateRecords);
+        if self.messages[parent.index()].sidechain != record.sidechain {
+            return (Some(last), Placement::AgentRecord);
         }
-        let below_caveat =
-            role == RecordRole::Command && self.messages[parent.index()].role == RecordRole::Meta;
-        if below_caveat && last != parent {
+        if let Some(late) = self.late_record_above(id).filter(|_| role != RecordRole::Decoration) {
+            return (Some(self.parent_after_late(late, role, last)), Placement::LateRecords);
+        }
+        if last != parent && self.is_below_reused_caveat(parent, role) {
             return (Some(last), Placement::ReusedCaveat);
         }
         // A reply next to a guess is not a second branch: a guess only means that it came before.
@@ -506,6 +525,76 @@ impl<'a> MessageTreeBuilder<'a> {
             return (Some(last), Placement::AfterGuess);
         }
         (Some(parent), Placement::Linked)
+    }
+
+    /// Returns what a record follows whose parent is lost: the record before it. A prompt that names the same
+    /// lost parent as an earlier prompt is an edited version of that one.
+    fn guess_parent(
+        &self,
+        record: &Record,
+        role: RecordRole,
+        last: MessageNodeId,
+    ) -> MessageNodeId {
+        let first = record.parent_uuid.and_then(|name| self.lost_parents.get(&name));
+        first.copied().filter(|_| role == RecordRole::Prompt).unwrap_or(last)
+    }
+
+    fn late_record_above(&self, id: NodeId) -> Option<LateRecord> {
+        self.late_records.get(&self.tree.parent(id)?).copied()
+    }
+
+    /// Returns what a record follows that is below a late record.
+    fn parent_after_late(
+        &self,
+        late: LateRecord,
+        role: RecordRole,
+        last: MessageNodeId,
+    ) -> MessageNodeId {
+        let may_be_edit =
+            matches!(role, RecordRole::Prompt | RecordRole::Command | RecordRole::Meta);
+        match late.prompt_parent.filter(|_| may_be_edit) {
+            Some(parent) => parent,
+            // The turn may have continued since the late records were written.
+            None if self.is_ancestor(late.end, last) => last,
+            None => late.end,
+        }
+    }
+
+    /// Whether a record only seems to be below a caveat, because an old client reused its uuid. Commands show
+    /// it; once one has, anything else below the caveat is out of place as well.
+    fn is_below_reused_caveat(&self, parent: MessageNodeId, role: RecordRole) -> bool {
+        self.messages[parent.index()].role == RecordRole::Meta
+            && match role {
+                RecordRole::Command | RecordRole::CommandOutput => true,
+                RecordRole::Decoration => false,
+                _ => self.reused_caveats.contains(&parent),
+            }
+    }
+
+    /// Remembers what the placement of a message says about later records with the same parent.
+    fn remember_placement(
+        &mut self,
+        id: NodeId,
+        record: &Record,
+        role: RecordRole,
+        parent: Option<MessageNodeId>,
+        placement: Placement,
+    ) {
+        let (Some(parent), linked) = (parent, self.tree.parent(id)) else { return };
+        match placement {
+            Placement::LateRecords if matches!(role, RecordRole::Prompt | RecordRole::Command) => {
+                if let Some(late) = linked.and_then(|linked| self.late_records.get_mut(&linked)) {
+                    late.prompt_parent.get_or_insert(parent);
+                }
+            }
+            Placement::MissingParent if role == RecordRole::Prompt => {
+                if let Some(name) = record.parent_uuid {
+                    self.lost_parents.entry(name).or_insert(parent);
+                }
+            }
+            Placement::ReusedCaveat => self.reused_caveats.extend(self.linked_parent(id)),
+            _ => {}
+        }
     }
 
     /// Returns what a record follows if it is below a message that an earlier compaction preserved.
@@ -532,29 +621,45 @@ impl<'a> MessageTreeBuilder<'a> {
     /// the file, and attached above that.
     fn note_late(
         &mut self,
-        message_id: MessageNodeId,
+        id: NodeId,
+        role: RecordRole,
         record: &Record,
         parent: Option<MessageNodeId>,
     ) {
         let (Some(parent), Some(last)) = (parent, self.last) else { return };
-        if self.messages[message_id.index()].role != RecordRole::Decoration
-            || !self.main_chain.includes(record.sidechain)
-        {
+        if role != RecordRole::Decoration || !self.main_chain.includes(record.sidechain) {
             return;
         }
         // Hook records chain below each other: the first may have been written in time.
         let turn = self.jumps[parent.index()].anchor;
-        let end = match self.late_decoration.get(&parent) {
-            Some(&end) => end,
+        let end = match self.late_record_above(id) {
+            Some(late) => late.end,
+            // Copies of sessions give many records the same time.
             None if turn != last.message
-                && record.time.zip(last.time).is_some_and(|(time, end)| time < end)
+                && record.time.zip(last.time).is_some_and(|(time, end)| time <= end)
                 && self.is_ancestor(turn, last.message) =>
             {
                 last.message
             }
             None => return,
         };
-        self.late_decoration.insert(message_id, end);
+        self.late_records.insert(id, LateRecord { end, prompt_parent: None });
+    }
+
+    /// Records a result that was written after the conversation had gone on without it: what follows the
+    /// result continues the end of the conversation, not the call.
+    fn note_late_result(&mut self, id: NodeId, record: &Record, call: MessageNodeId) {
+        let Some(last) = self.last.filter(|_| self.main_chain.includes(record.sidechain)) else {
+            return;
+        };
+        let went_on = self.jumps[last.message.index()].dialogue.is_some_and(|said| said != call);
+        if record.role == RecordRole::ToolResult
+            && went_on
+            && last.message != call
+            && self.is_ancestor(call, last.message)
+        {
+            self.late_records.insert(id, LateRecord { end: last.message, prompt_parent: None });
+        }
     }
 
     /// A record on a damaged line counts only if other records follow it.
@@ -699,8 +804,18 @@ impl<'a> MessageTreeBuilder<'a> {
         {
             return None;
         }
-        let time = record.time?;
-        let original = *self.by_content.get(&(time, record.content_hash, record.kind))?;
+        self.find_same_content(record, role, parent)
+            .or_else(|| self.find_same_prompt(id, record, role, parent))
+    }
+
+    /// Finds an earlier record with the same time and content at the same place or further up the path.
+    fn find_same_content(
+        &self,
+        record: &Record,
+        role: RecordRole,
+        parent: Option<MessageNodeId>,
+    ) -> Option<CopyPlacement> {
+        let original = *self.by_content.get(&(record.time?, record.content_hash, record.kind))?;
         let message_id = &self.messages[original.index()];
         if message_id.sidechain != record.sidechain {
             return None;
@@ -720,26 +835,41 @@ impl<'a> MessageTreeBuilder<'a> {
                 CopyPlacement::Below
             });
         }
+        // Imported sessions give many records the same time, so time and text are not enough for a prompt. A
+        // copy made by the client comes after a compaction, or its reply already exists.
+        let compactions = |message_id: MessageNodeId| self.jumps[message_id.index()].compactions;
         let is_below = self.is_ancestor(original, parent)
-            && (role != RecordRole::Prompt || self.is_replay(id, original, parent));
+            && (role != RecordRole::Prompt || compactions(original) < compactions(parent));
         is_below.then_some(CopyPlacement::Below)
     }
 
-    /// Whether a prompt repeats one further up its own path, rather than being typed again.
-    ///
-    /// Imported sessions give many records the same time, so time and text are not enough. A copy made by the
-    /// client comes after a compaction, or its reply already exists.
-    fn is_replay(&self, id: NodeId, original: MessageNodeId, parent: MessageNodeId) -> bool {
-        let compactions = |message_id: MessageNodeId| self.jumps[message_id.index()].compactions;
+    /// Finds the earlier prompt of the same time whose reply comes again below this one, wherever the copy is
+    /// and whatever became of the shape of its text.
+    fn find_same_prompt(
+        &self,
+        id: NodeId,
+        record: &Record,
+        role: RecordRole,
+        parent: Option<MessageNodeId>,
+    ) -> Option<CopyPlacement> {
+        let time = record.time.filter(|_| role == RecordRole::Prompt)?;
         let mut below = id;
-        compactions(original) < compactions(parent)
-            || (0..REPLAY_LOOKAHEAD).any(|_| {
-                let Some(&child) = self.tree.children(below).first() else { return false };
-                below = child;
-                let record = self.session.record(child);
-                let message = record.message_id.map(|message| (message, record.sidechain));
-                message.is_some_and(|message| self.by_message.contains_key(&message))
-            })
+        let reply = (0..REPLAY_LOOKAHEAD).find_map(|_| {
+            below = *self.tree.children(below).first()?;
+            let record = self.session.record(below);
+            self.by_message.get(&(record.message_id?, record.sidechain)).copied()
+        })?;
+        let original = self.jumps[self.messages[reply.index()].parent?.index()].dialogue?;
+        let head = self.session.record(self.messages[original.index()].head);
+        if head.role != RecordRole::Prompt
+            || head.time != Some(time)
+            || head.sidechain != record.sidechain
+        {
+            return None;
+        }
+        let is_below =
+            parent.is_some_and(|parent| parent != original && self.is_ancestor(original, parent));
+        Some(if is_below { CopyPlacement::Below } else { CopyPlacement::Beside(original) })
     }
 
     /// Remembers what later records may refer to; a repeated id means its latest record.
@@ -807,7 +937,7 @@ const REPLAY_LOOKAHEAD: usize = 4;
 
 /// Where a copy is, relative to its original.
 enum CopyPlacement {
-    /// At the same parent: the two are one.
+    /// Not further down: the two are one.
     Beside(MessageNodeId),
     /// Further down the same path.
     Below,

@@ -48,7 +48,7 @@ pub struct Query {
     excluded: Vec<QueryTerm>,
     /// The words one after the other; `None`: there is only one.
     phrase: Option<Regex>,
-    /// The words as they were typed, to search for them by another rule.
+    /// The words as typed, to search for them by another rule.
     typed: Option<TypedQuery>,
     options: MatchOptions,
     /// Every text matches: the filters alone decide.
@@ -140,7 +140,7 @@ impl Query {
         Self::from_typed(&TypedQuery::parse_words(text), MatchOptions::default())
     }
 
-    /// Makes the query for words and phrases. The filters are left to the caller.
+    /// Makes the query for words and phrases. The caller handles the filters.
     pub fn from_typed(typed: &TypedQuery, options: MatchOptions) -> Result<Self, QueryError> {
         let words: Vec<&str> = typed.words.iter().map(|word| &*word.text).collect();
         check_length(&words.join(" "))?;
@@ -172,7 +172,7 @@ impl Query {
         })
     }
 
-    /// Returns the same query for other words, or for the same words compared in another way.
+    /// Returns the same query for other words, or for the same words with another comparison.
     pub fn with_words(
         &self,
         typed: &TypedQuery,
@@ -200,7 +200,7 @@ impl Query {
         is_smart.then(|| self.with_words(typed, options).ok()).flatten()
     }
 
-    /// Returns the words as they were typed; `None`: it is a regular expression.
+    /// Returns the words as typed; `None`: it is a regular expression.
     pub fn typed_words(&self) -> Option<&TypedQuery> {
         self.typed.as_ref()
     }

@@ -144,7 +144,7 @@ impl RecordTree {
         self.repeated_uuids
     }
 
-    /// Returns what is wrong with the links.
+    /// Returns the defects of the links.
     pub fn defects(&self) -> &[Defect] {
         &self.defects
     }
@@ -243,7 +243,7 @@ fn is_preserved_after(
 
 /// The nodes of each uuid, in file order.
 ///
-/// It holds no uuids, which the records have: for a session of a million records they would take 24 MB.
+/// It stores no uuids, which the records have: for a session of a million records they would take 24 MB.
 #[derive(Clone, Debug, Default)]
 struct UuidIndex {
     /// The first node of each uuid.

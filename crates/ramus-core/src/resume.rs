@@ -140,11 +140,14 @@ impl fmt::Display for ResumeReason {
             Self::PointerOvertaken => {
                 write!(
                     f,
-                    "the conversation went on below what the last-prompt pointer names, {last}"
+                    "the conversation continued below the message that the last-prompt pointer names, {last}"
                 )
             }
             Self::ExplicitOvertaken => {
-                write!(f, "the conversation went on after the explicit last-prompt pointer, {last}")
+                write!(
+                    f,
+                    "the conversation continued after the explicit last-prompt pointer, {last}"
+                )
             }
             Self::Pointer => f.write_str(
                 "the last-prompt pointer names it, and the last record is on another branch",

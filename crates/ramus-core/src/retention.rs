@@ -76,7 +76,7 @@ impl DueDeletions {
         self.sessions + self.agents == 0
     }
 
-    /// Announces what is due; `None`: nothing is.
+    /// Announces files due for deletion; `None`: there are none.
     pub fn warning_text(&self) -> Option<String> {
         let count = |n: usize, what: &str| match n {
             1 => format!("1 {what}"),

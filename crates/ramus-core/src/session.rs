@@ -39,7 +39,7 @@ impl NodeId {
     }
 }
 
-/// How many pieces of a damaged line are tried before the rest is given up.
+/// How many pieces of a damaged line are tried before the rest is skipped.
 const MAX_PIECES: u32 = 64;
 
 /// The number of characters of a text that are kept for titles and outlines.
@@ -575,7 +575,7 @@ impl Session {
     }
 }
 
-/// Whether a preview of such a record is kept.
+/// Whether a preview of this kind of record is kept.
 fn has_preview(kind: RecordKind, role: RecordRole) -> bool {
     (kind == RecordKind::User || matches!(role, RecordRole::QueuedPrompt | RecordRole::Command))
         && role != RecordRole::ToolResult

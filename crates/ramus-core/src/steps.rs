@@ -45,7 +45,7 @@ mod tests {
         }
     }
 
-    /// A session and what is done with it.
+    /// A session and the work to measure on it.
     struct Case {
         bytes: String,
         history: History,
@@ -103,8 +103,8 @@ mod tests {
             for path in &case.paths {
                 let Some(&last) = path.nodes.last() else { continue };
                 let Some(moment) = path_point_of(&case.history, path, last) else { continue };
-                let stretch = PathPart { history: &case.history, path };
-                files_at(&[stretch], moment, &mut |_, id| case.body(id), &mut NoBackups);
+                let path_part = PathPart { history: &case.history, path };
+                files_at(&[path_part], moment, &mut |_, id| case.body(id), &mut NoBackups);
             }
         }),
         ("compare", |case| {

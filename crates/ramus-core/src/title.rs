@@ -95,7 +95,7 @@ pub fn conversation_title<'a>(
 /// Returns the title that distinguishes a conversation from the others of its session, by its number.
 ///
 /// A conversation off the resume path gets its own first prompt, or the prompt that it replies to: the
-/// session's title says little about one of its branches. Without a number it is the session's title.
+/// session's title does not describe one of its branches. Without a number it is the session's title.
 pub fn branch_title<'a>(
     digest: &'a SessionDigest,
     number: Option<u32>,

@@ -271,7 +271,7 @@ pub struct ForkTurnBranch {
     pub address: Option<String>,
     /// The first text on it, or what it has instead of text; empty for the branch taken.
     pub label: String,
-    /// The label is text of the conversation; if not, it names what is there.
+    /// The label is text of the conversation; if not, it names the content.
     pub is_quote: bool,
     pub time: Option<Time>,
     /// Displayable messages from here to the leaf.

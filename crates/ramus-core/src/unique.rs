@@ -29,25 +29,25 @@ struct UuidPosition {
 pub fn unique_paths(sessions: &[&SessionDigest]) -> Vec<PathId> {
     let names: Vec<Cow<'_, [RecordUuid]>> =
         sessions.iter().map(|digest| digest.chain.original_uuids()).collect();
-    let mut spots: FxHashMap<RecordUuid, Vec<UuidPosition>> = FxHashMap::default();
+    let mut locations: FxHashMap<RecordUuid, Vec<UuidPosition>> = FxHashMap::default();
     for (digest, names) in sessions.iter().zip(&names) {
         let leaves = digest.conversations.iter().filter_map(|end| uuid_at(names, end.position));
         let parents = digest.missing_parents.iter().map(|missing| missing.parent);
-        spots.extend(leaves.chain(parents).map(|name| (name, Vec::new())));
+        locations.extend(leaves.chain(parents).map(|name| (name, Vec::new())));
     }
     for (session, names) in names.iter().enumerate() {
         for (place, name) in (0..).zip(&**names) {
-            if let Some(spots) = spots.get_mut(name) {
-                spots.push(UuidPosition { session, position: place });
+            if let Some(locations) = locations.get_mut(name) {
+                locations.push(UuidPosition { session, position: place });
             }
         }
     }
-    let branches = PathHashes::new(sessions, &names, &spots);
+    let branches = PathHashes::new(sessions, &names, &locations);
     let mut kept = Vec::new();
     for (session, digest) in sessions.iter().enumerate() {
         for (index, end) in digest.conversations.iter().enumerate() {
             let own = UuidPosition { session, position: end.position };
-            if !branches.is_covered(own, &spots) {
+            if !branches.is_covered(own, &locations) {
                 kept.push((session, index));
             }
         }
@@ -77,7 +77,7 @@ impl<'a> PathHashes<'a> {
     fn new(
         sessions: &'a [&'a SessionDigest],
         names: &'a [Cow<'a, [RecordUuid]>],
-        spots: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
+        locations: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
     ) -> Self {
         let mut branches = Self {
             sessions,
@@ -94,13 +94,13 @@ impl<'a> PathHashes<'a> {
                     .map(|end| UuidPosition { session, position: end.position }),
             );
             for missing in &digest.missing_parents {
-                let elsewhere = spots.get(&missing.parent).into_iter().flatten();
-                branches.continued.extend(elsewhere.filter(|spot| spot.session != session));
+                let elsewhere = locations.get(&missing.parent).into_iter().flatten();
+                branches.continued.extend(elsewhere.filter(|location| location.session != session));
             }
         }
         let mut state = vec![HashState::Untouched; sessions.len()];
-        for spot in spots.values().filter(|spots| spots.len() > 1).flatten() {
-            branches.hash_session(spot.session, spots, &mut state);
+        for location in locations.values().filter(|locations| locations.len() > 1).flatten() {
+            branches.hash_session(location.session, locations, &mut state);
         }
         branches
     }
@@ -109,7 +109,7 @@ impl<'a> PathHashes<'a> {
     fn hash_session(
         &mut self,
         session: usize,
-        spots: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
+        locations: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
         state: &mut [HashState],
     ) {
         let mut open = vec![session];
@@ -123,11 +123,14 @@ impl<'a> PathHashes<'a> {
                     state[session] = HashState::Open;
                     let linked =
                         self.sessions[session].missing_parents.iter().filter_map(|missing| {
-                            spots.get(&missing.parent)?.iter().find(|spot| spot.session != session)
+                            locations
+                                .get(&missing.parent)?
+                                .iter()
+                                .find(|location| location.session != session)
                         });
                     let before = open.len();
                     let untouched: Vec<usize> = linked
-                        .map(|spot| spot.session)
+                        .map(|location| location.session)
                         .filter(|other| state[*other] == HashState::Untouched)
                         .collect();
                     open.extend(untouched);
@@ -137,7 +140,7 @@ impl<'a> PathHashes<'a> {
                 }
                 HashState::Open => {}
             }
-            self.hashes[session] = self.hash_chain(session, spots);
+            self.hashes[session] = self.hash_chain(session, locations);
             state[session] = HashState::Done;
             open.pop();
         }
@@ -146,7 +149,7 @@ impl<'a> PathHashes<'a> {
     fn hash_chain(
         &self,
         session: usize,
-        spots: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
+        locations: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
     ) -> Vec<u64> {
         let digest = self.sessions[session];
         let chain = &digest.chain;
@@ -165,9 +168,9 @@ impl<'a> PathHashes<'a> {
                 let parent = chain.parents[place as usize];
                 let above = match hashes.get(parent as usize) {
                     Some(above) => above.unwrap_or(0),
-                    None => {
-                        links.get(&place).map_or(0, |name| self.linked_hash(session, *name, spots))
-                    }
+                    None => links
+                        .get(&place)
+                        .map_or(0, |name| self.linked_hash(session, *name, locations)),
                 };
                 hashes[place as usize] =
                     Some(extend_hash(above, self.uuids[session][place as usize]));
@@ -180,33 +183,34 @@ impl<'a> PathHashes<'a> {
         &self,
         session: usize,
         name: RecordUuid,
-        spots: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
+        locations: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
     ) -> u64 {
-        spots
+        locations
             .get(&name)
             .into_iter()
             .flatten()
-            .find(|spot| spot.session != session)
-            .and_then(|spot| self.hashes[spot.session].get(spot.position as usize))
+            .find(|location| location.session != session)
+            .and_then(|location| self.hashes[location.session].get(location.position as usize))
             .copied()
             .unwrap_or(0)
     }
 
-    fn hash_at(&self, spot: UuidPosition) -> u64 {
-        self.hashes[spot.session].get(spot.position as usize).copied().unwrap_or(0)
+    fn hash_at(&self, location: UuidPosition) -> u64 {
+        self.hashes[location.session].get(location.position as usize).copied().unwrap_or(0)
     }
 
     /// Whether another path contains all of the path that ends at `own`.
     fn is_covered(
         &self,
         own: UuidPosition,
-        spots: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
+        locations: &FxHashMap<RecordUuid, Vec<UuidPosition>>,
     ) -> bool {
         if self.continued.contains(&own) {
             return true;
         }
         let Some(name) = uuid_at(&self.uuids[own.session], own.position) else { return false };
-        let others = spots.get(&name).into_iter().flatten().filter(|spot| **spot != own);
+        let others =
+            locations.get(&name).into_iter().flatten().filter(|location| **location != own);
         others.into_iter().any(|&other| {
             let same_way = self.hash_at(other) == self.hash_at(own);
             let ends_there = self.ends.contains(&other) && !self.continued.contains(&other);
@@ -241,10 +245,10 @@ impl<'a> PathHashes<'a> {
         })
     }
 
-    fn uuids_up(&self, spot: UuidPosition) -> impl Iterator<Item = RecordUuid> {
-        let chain = &self.sessions[spot.session].chain;
-        let names = &self.uuids[spot.session];
-        chain.positions_up(spot.position).filter_map(move |place| uuid_at(names, place))
+    fn uuids_up(&self, location: UuidPosition) -> impl Iterator<Item = RecordUuid> {
+        let chain = &self.sessions[location.session].chain;
+        let names = &self.uuids[location.session];
+        chain.positions_up(location.position).filter_map(move |place| uuid_at(names, place))
     }
 }
 

@@ -49,7 +49,7 @@ pub fn print_change(
     detail_lines(summary, style).into_iter().for_each(print);
 }
 
-/// Returns what is told about a change; the exchanges of a merge are not part of it.
+/// Returns the description of a change; the exchanges of a merge are not part of it.
 fn detail_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec<Line> {
     let file =
         |words: &str| Line::new(&format!("  {words} {}", summary.file.display()), Label::Dim);
@@ -112,8 +112,8 @@ fn detail_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec<Lin
         }
         ChangeDetail::Undo(undone) => {
             let undone = undone.as_ref().map(|operation| {
-                Line::plain("Undoes ")
-                    .with(&format!("{} ", operation.op), Label::Strong)
+                Line::plain("Undoes operation ")
+                    .with(&format!("{}: ", operation.op), Label::Strong)
                     .with(operation.kind, Label::Branch)
                     .with(&format!(" {} ", operation.short_session), Label::Id)
                     .with(&operation.description, Label::Plain)
@@ -191,7 +191,7 @@ pub fn resume_note_lines(summary: &ChangeSummary<'_>) -> Vec<Line> {
     summary.resume_notes.iter().map(line).collect()
 }
 
-/// Returns what is asked before a change is made.
+/// Returns the question before a change is made.
 pub fn change_question(detail: &ChangeDetail) -> String {
     let question = match detail {
         ChangeDetail::Goto { .. } => "Resume from there?",
@@ -228,8 +228,8 @@ pub fn done_line(op: u64, is_undo: bool) -> Line {
 
 /// Explains why conflicts stop a merge.
 pub fn conflict_words(merged: &PlannedMerge) -> String {
-    let files = if merged.conflicts.len() == 1 { "a file was" } else { "files were" };
-    format!("nothing changed: {files} changed with different results")
+    let files = count_noun(merged.conflicts.len(), "file");
+    format!("nothing changed: the conversations changed {files} differently")
 }
 
 /// Returns a message in one line: its id, when, who, and the first words.
@@ -291,12 +291,12 @@ fn print_merge(
             "            a note at the end lists both versions; files on disk are not changed";
         print(Line::new(text, Label::Dim));
     }
-    let mended = merged.chain_fixes;
+    let fixes = merged.chain_fixes;
     let repaired = [
-        (mended.answered, "tool calls without a result get an \"interrupted\" result"),
-        (mended.strays, "tool results without a call are left out"),
-        (mended.thinking, "thinking blocks without a signature are left out"),
-        (mended.set_back, "records with a date in the future get a valid date"),
+        (fixes.answered, "tool calls without a result get an \"interrupted\" result"),
+        (fixes.strays, "tool results without a call are left out"),
+        (fixes.thinking, "thinking blocks without a signature are left out"),
+        (fixes.set_back, "records with a date in the future get a valid date"),
     ];
     let repaired = repaired.into_iter().filter(|(count, _)| *count > 0);
     repaired

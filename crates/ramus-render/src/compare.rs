@@ -38,6 +38,8 @@ pub struct CompareConfig<'a> {
     pub side_by_side: bool,
     /// Show long texts in full.
     pub full: bool,
+    /// The totals come before the exchanges, for screens where the end is far away.
+    pub totals_first: bool,
     pub highlight: Highlight,
     /// Paths below this directory are shown relative to it. Empty: all paths are absolute.
     pub cwd: &'a str,
@@ -75,6 +77,9 @@ pub fn write_comparison<E>(
     let mut sheet = ComparisonWriter::new(config);
     sheet.out = opening_lines(compared, config);
     if !compared.common.covers_both() {
+        if config.totals_first {
+            write_totals(&mut sheet, compared);
+        }
         for (index, (a, b)) in exchanges.enumerate() {
             if index == 0 {
                 sheet.write_heading("Conversation");
@@ -86,10 +91,17 @@ pub fn write_comparison<E>(
         }
         files::write_files(&mut sheet, compared.files);
         write_commands(&mut sheet, compared);
-        sheet.write_heading("Totals");
-        sheet.out.extend(stat::stat_table(compared, config));
+        if !config.totals_first {
+            write_totals(&mut sheet, compared);
+        }
     }
     sheet.print_lines(print)
+}
+
+fn write_totals(sheet: &mut ComparisonWriter<'_>, compared: &ComparedConversations<'_>) {
+    sheet.write_heading("Totals");
+    let table = stat::stat_table(compared, sheet.config);
+    sheet.out.extend(table);
 }
 
 /// Returns only the totals.

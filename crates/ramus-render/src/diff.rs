@@ -1,9 +1,14 @@
 //! Draws two texts or the hunks of a patch as a unified diff with changed words marked.
 
+mod line_diff;
 mod word_diff;
 
-use similar::{ChangeTag, DiffOp, DiffTag, TextDiff};
+use std::fmt::Write;
 
+use similar::udiff::UnifiedHunkHeader;
+use similar::{ChangeTag, DiffOp, DiffTag};
+
+use self::line_diff::LineDiff;
 use crate::span::{Label, Line};
 
 const NO_NEWLINE: &str = "\\ No newline at end of file";
@@ -42,7 +47,21 @@ pub fn diff_lines(old: &str, new: &str, config: &DiffConfig) -> Vec<Line> {
 /// Returns the changes as a patch for programs: no words marked, not sanitized for a terminal. Empty: the
 /// texts are equal.
 pub fn unified_diff(old: &str, new: &str, names: (&str, &str)) -> String {
-    TextDiff::from_lines(old, new).unified_diff().header(names.0, names.1).to_string()
+    let diff = LineDiff::new(old, new);
+    let mut patch = String::new();
+    for ops in diff.hunks(DiffConfig::default().context) {
+        if patch.is_empty() {
+            let _ = writeln!(patch, "--- {}\n+++ {}", names.0, names.1);
+        }
+        let _ = writeln!(patch, "{}", UnifiedHunkHeader::new(&ops));
+        for (tag, line) in ops.iter().flat_map(|op| diff.lines(op)) {
+            let _ = write!(patch, "{tag}{line}");
+            if !line.ends_with(['\n', '\r']) {
+                let _ = writeln!(patch, "\n{NO_NEWLINE}");
+            }
+        }
+    }
+    patch
 }
 
 /// Draws a patch.
@@ -57,29 +76,27 @@ pub fn patch_lines(hunks: &[DiffHunk], config: &DiffConfig) -> Vec<Line> {
 
 /// Returns the numbers of added and removed lines.
 pub fn count_changes(old: &str, new: &str) -> (usize, usize) {
-    let diff = TextDiff::from_lines(old, new);
     let count = |(added, removed), op: &DiffOp| match op.tag() {
         DiffTag::Equal => (added, removed),
         _ => (added + op.new_range().len(), removed + op.old_range().len()),
     };
-    diff.ops().iter().fold((0, 0), count)
+    LineDiff::new(old, new).ops.iter().fold((0, 0), count)
 }
 
 /// Returns the differences of two texts as hunks.
 pub fn diff_hunks(old: &str, new: &str, context: usize) -> Vec<DiffHunk> {
-    let diff = TextDiff::from_lines(old, new);
+    let diff = LineDiff::new(old, new);
     // Snippets often lack a last newline. Mention it only if it changed.
     let remark = old.ends_with('\n') != new.ends_with('\n') && !old.is_empty() && !new.is_empty();
-    diff.grouped_ops(context).iter().map(|ops| build_hunk(&diff, ops, remark)).collect()
+    diff.hunks(context).iter().map(|ops| build_hunk(&diff, ops, remark)).collect()
 }
 
-fn build_hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], remark: bool) -> DiffHunk {
+fn build_hunk(diff: &LineDiff<'_>, ops: &[DiffOp], remark: bool) -> DiffHunk {
     let mut lines = Vec::new();
-    for change in ops.iter().flat_map(|op| diff.iter_changes(op)) {
-        let text = change.value();
+    for (tag, text) in ops.iter().flat_map(|op| diff.lines(op)) {
         let line = text.strip_suffix('\n').unwrap_or(text);
-        lines.push(format!("{}{line}", change.tag()));
-        if remark && change.missing_newline() {
+        lines.push(format!("{tag}{line}"));
+        if remark && !text.ends_with(['\n', '\r']) {
             lines.push(NO_NEWLINE.to_owned());
         }
     }

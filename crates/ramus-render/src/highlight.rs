@@ -1,7 +1,7 @@
 //! Highlights source code as labelled lines.
 //!
 //! This is a hand-written scanner. Grammars of regular expressions backtrack, and ordinary code
-//! could take seconds. Here every step consumes what it looked at, so the work is proportional to
+//! could take seconds. Here every step consumes what it examined, so the work is proportional to
 //! the size of the text. It recognizes what base colours can show: comments, strings, numbers,
 //! keywords, and the names of functions, types and keys.
 

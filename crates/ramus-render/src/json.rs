@@ -105,7 +105,7 @@ pub struct Configuration {
     pub file: String,
     pub exists: bool,
     pub settings: Vec<ConfiguredValue>,
-    /// What the file has and nobody knows.
+    /// Unknown keys of the file.
     pub unknown: Vec<String>,
 }
 
@@ -381,7 +381,8 @@ pub struct Placed {
     pub node: String,
     /// The first record of the message that it is read after.
     pub after: String,
-    /// `compaction`, `missing-parent`, `no-parent`, `late-records`, `after-guess`, `reused-caveat`.
+    /// `compaction`, `missing-parent`, `no-parent`, `late-records`, `after-guess`, `reused-caveat`,
+    /// `agent-record`, `kept-message`.
     pub why: &'static str,
 }
 
@@ -633,7 +634,7 @@ pub struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub level: Option<&'static str>,
-    /// What the match is worth; only comparisons within one answer mean something.
+    /// The score of the match; only comparisons within one answer are meaningful.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub score: Option<f32>,
@@ -650,7 +651,7 @@ pub struct Hit {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HitReasons {
-    /// What the session is worth, and the share of it that is due to its time.
+    /// The score of the session, and the share of it that comes from its time.
     pub session_score: f32,
     pub recency: f32,
     pub words: Vec<WordReason>,

@@ -29,6 +29,16 @@ pub fn truncate_line(line: &Line, width: usize) -> Line {
     cut
 }
 
+/// Returns the longest end of a text that is no wider than `width` columns.
+pub fn fitting_end(text: &str, width: usize) -> &str {
+    let (mut start, mut left) = (text.len(), width);
+    for (at, grapheme) in text.grapheme_indices(true).rev() {
+        let Some(rest) = left.checked_sub(grapheme.width()) else { break };
+        (start, left) = (at, rest);
+    }
+    &text[start..]
+}
+
 /// Fills a line with spaces up to `width` columns.
 #[must_use]
 pub fn pad_line(mut line: Line, width: usize) -> Line {

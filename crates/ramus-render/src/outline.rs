@@ -5,6 +5,7 @@
 //! abandoned branch is one column further out for each fork point at which it was left. So the
 //! columns show how far something is from the active branch, and stay few.
 
+use ramus_core::agent::AgentEntry;
 use ramus_core::body::RecordBody;
 use ramus_core::branches::{BranchStatus, ForkKind};
 use ramus_core::files::{RevertOutcome, RevertOutcomes};
@@ -56,20 +57,6 @@ pub struct OutlineConfig<'a> {
     pub reverts: RevertOutcomes,
     /// Formats a time in its short form.
     pub time: &'a dyn Fn(Time) -> String,
-}
-
-/// An agent whose records are in its own file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentEntry {
-    /// The call that started it, or its result. `None`: not known.
-    pub node: Option<NodeId>,
-    pub id: String,
-    /// The start of the id that means no other agent or session.
-    pub short_id: String,
-    pub label: String,
-    pub records: u32,
-    /// How many agents are between it and the session. It follows the agent that started it.
-    pub depth: u8,
 }
 
 /// One row of an outline.
@@ -166,7 +153,7 @@ impl TreeOutline {
     pub fn new(history: &History, config: &OutlineConfig<'_>) -> Self {
         let mut rows: Vec<TreeRow> = Vec::new();
         let mut row_of = vec![None; history.session.records().len()];
-        // A walk that nobody stops comes to its end.
+        // A walk that is not stopped reaches its end.
         let _ = RowSource::new(history, config).walk_rows(&mut |row, nodes| {
             for node in nodes {
                 row_of[node.0 as usize] = Some(rows.len());

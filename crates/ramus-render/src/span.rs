@@ -1,4 +1,4 @@
-//! Text with labels. A label says what a text means, not how it looks.
+//! Text with labels. A label states what a text means, not how it looks.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -10,7 +10,7 @@ pub use crate::text::grouped_digits as number;
 pub struct Table {
     head: Vec<&'static str>,
     right: Vec<bool>,
-    spare: Vec<bool>,
+    optional: Vec<bool>,
     flexible: usize,
     rows: Vec<Vec<Line>>,
 }
@@ -31,7 +31,7 @@ impl Table {
         Self {
             head: head.iter().map(|head| &head[signs(head).len()..]).collect(),
             right: marked('>'),
-            spare: marked('?'),
+            optional: marked('?'),
             flexible: marked('*').iter().position(|flexible| *flexible).unwrap_or(0),
             rows: Vec::new(),
         }
@@ -61,9 +61,9 @@ impl Table {
         let mut kept: Vec<usize> = (0..widths.len()).collect();
         let wanted = widths[self.flexible].min(WANTED);
         while self.beside(&kept, widths) + wanted > width
-            && let Some(spare) = kept.iter().rposition(|index| self.spare[*index])
+            && let Some(optional) = kept.iter().rposition(|index| self.optional[*index])
         {
-            kept.remove(spare);
+            kept.remove(optional);
         }
         kept
     }

@@ -20,7 +20,7 @@ const MAX_FILE_BYTES: u64 = 32 * 1024 * 1024;
 /// How many sessions and messages can be annotated.
 const MAX_ANNOTATIONS: usize = 50_000;
 
-/// What the file holds.
+/// The contents of the file.
 #[derive(Debug, Default)]
 pub struct StoredAnnotations {
     pub annotations: Annotations,

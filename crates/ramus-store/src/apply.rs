@@ -185,7 +185,7 @@ fn carry_out_plan(
     verify_resume_point(plan)
 }
 
-/// Rolls back what was done so far, and returns an error that describes the result.
+/// Rolls back the completed steps, and returns an error that describes the result.
 fn roll_back_and_report(
     state: &StateDir,
     journal: &mut Journal,
@@ -256,7 +256,7 @@ fn is_history_file(plan: &WritePlan, file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "jsonl") && is_here
 }
 
-/// Checks that every file is still as it was when the plan was made.
+/// Checks that every file is unchanged since the plan was made.
 fn check_preconditions(plan: &WritePlan, journal: &Journal, force: bool) -> Result<(), ApplyError> {
     // A client that has the session open repeats the title when it ends, so a title can be added any time.
     let is_shared =
@@ -410,7 +410,7 @@ fn require_absent(file: &Path) -> Result<(), ApplyError> {
     }
 }
 
-/// Checks that the sources of a copy still begin with what was read.
+/// Checks that the sources of a copy still begin with the bytes that were read.
 fn require_sources_unchanged(content: &NewContent) -> Result<(), ApplyError> {
     let NewContent::Lines { sources, .. } = content else { return Ok(()) };
     for (path, stamp) in sources {

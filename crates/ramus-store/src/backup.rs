@@ -1,4 +1,4 @@
-//! Backups of sessions as they were before each operation.
+//! Backups of sessions, made before each operation.
 //!
 //! Histories grow at the end. So one copy that is extended each time contains every
 //! earlier version as a prefix. A new copy is started only if a file was changed in

@@ -1,4 +1,4 @@
-//! The cache: what is stored about files to be faster the second time.
+//! The cache: data about files that makes later runs faster.
 //!
 //! An entry is used only while its file is in exactly the state it was made from ([`FileIdentity`]). So
 //! deleting the cache changes the speed and never an answer. Readers never wait. If several processes

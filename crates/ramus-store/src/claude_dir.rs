@@ -1,6 +1,6 @@
 //! The layout of a Claude directory: its projects and their files.
 //!
-//! No other module knows what `~/.claude` looks like (R19).
+//! No other module knows the layout of `~/.claude` (R19).
 
 mod archived;
 
@@ -21,7 +21,7 @@ use crate::regular_file;
 #[derive(Clone, Debug)]
 pub struct ClaudeDirs {
     pub roots: Vec<PathBuf>,
-    /// The cache for what was read from them.
+    /// The cache for their contents.
     pub cache: HistoryCache,
     /// Archived files, listed if their file no longer exists.
     pub overlays: Vec<Arc<Overlay>>,
@@ -38,7 +38,7 @@ pub struct Project {
     pub files: Vec<HistoryFile>,
 }
 
-/// A `.jsonl` file and what its path says about it.
+/// A `.jsonl` file and the facts that its path gives about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryFile {
     pub path: PathBuf,
@@ -127,7 +127,7 @@ impl ClaudeDirs {
         Self { roots, cache, overlays: Vec::new() }
     }
 
-    /// Uses a cache for what is read.
+    /// Uses a cache for contents.
     pub fn with_cache(self, index: HistoryCache) -> Self {
         Self { cache: index, ..self }
     }

@@ -293,7 +293,7 @@ impl SpoolBuffer {
         self.length == 0
     }
 
-    /// Copies a range of what was written.
+    /// Copies a range of the output.
     pub fn copy_range(&mut self, range: Range<u64>, out: &mut dyn Write) -> io::Result<()> {
         match &mut self.spilled {
             None => out.write_all(&self.memory[range.start as usize..range.end as usize]),

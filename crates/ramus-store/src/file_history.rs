@@ -133,7 +133,7 @@ pub(crate) fn backup_dirs(
     dirs
 }
 
-/// Whether a name looks like `0123456789abcdef@v12`.
+/// Whether a name has the form `0123456789abcdef@v12`.
 fn is_backup_name(name: &str) -> bool {
     name.split_once("@v").is_some_and(|(hash, version)| {
         let is_word =

@@ -69,7 +69,7 @@ mod system {
     /// `FILE_FLAG_OPEN_REPARSE_POINT`: a link is opened itself.
     const OPEN_LINKS: u32 = 0x0020_0000;
 
-    /// Opens a file to ask about it alone, which nobody else can prevent by having it open.
+    /// Opens a file only to query it, which works even if another program has it open exclusively.
     fn open_to_ask(path: &Path, flags: u32) -> io::Result<File> {
         OpenOptions::new().access_mode(0).custom_flags(OPEN_DIRECTORIES | flags).open(path)
     }

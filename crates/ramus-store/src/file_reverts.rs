@@ -40,12 +40,12 @@ pub fn find_reverts(
         let Some(rest) = left.checked_sub(3 * file.bytes) else { break };
         left = rest;
         let Some((along, end)) = branch_end_before(history, old, new) else { continue };
-        // Most new branches are told apart by the first look alone.
+        // The first check decides for most new branches.
         let Some(now) = files_at(None, new).filter(has_checkpointed_file) else { continue };
         if let (Some(before), Some(end)) = (files_at(None, old), files_at(Some(along), end))
-            && let Some(told) = judge_files([before, end, now])
+            && let Some(outcome) = judge_files([before, end, now])
         {
-            reverts.insert(new, told);
+            reverts.insert(new, outcome);
         }
     }
     reverts
@@ -86,17 +86,17 @@ fn branch_end_before(
     let paths = below.map(|conversation| history.conversation_path(conversation));
     let ends = paths.filter_map(|path| {
         let start = path.nodes.iter().position(|node| *node == old)?;
-        let is_said = |node: &&NodeId| {
+        let in_dialogue = |node: &&NodeId| {
             let role = history.session.record(**node).role;
             **node < new && matches!(role, RecordRole::Reply | RecordRole::ToolResult)
         };
-        let end = path.nodes[start..].iter().filter(is_said).max().copied()?;
+        let end = path.nodes[start..].iter().filter(in_dialogue).max().copied()?;
         Some((path, end))
     });
     ends.max_by_key(|(_, end)| *end)
 }
 
-/// Whether a checkpoint shows a file at this point. Without one nothing is told about any.
+/// Whether a checkpoint shows a file at this point. Without one nothing is known about any file.
 fn has_checkpointed_file(moment: &FilesAt) -> bool {
     moment.files.iter().any(|file| file.source == ContentSource::Snapshot)
 }

@@ -65,7 +65,7 @@ impl FollowedLines {
         self.at + self.bytes.len() as u64
     }
 
-    /// Returns what is new after an offset that was read already. `None`: bytes between are missing.
+    /// Returns the lines after an offset that was read already. `None`: bytes between are missing.
     pub fn bytes_after(&self, have: u64) -> Option<&[u8]> {
         let known = have.checked_sub(self.at)?;
         Some(self.bytes.get(known as usize..).unwrap_or_default())

@@ -48,7 +48,7 @@ pub struct Operation {
     pub words: String,
     #[serde(rename = "deeds")]
     pub changes: Vec<JournalStep>,
-    /// The session as it was before the operation.
+    /// The state of the session before the operation.
     pub backup: Option<SessionBackup>,
     pub undoes: Option<u64>,
     /// A random part of the temporary file names, so that they are unique.
@@ -67,7 +67,7 @@ pub struct Operation {
     pub version: u32,
 }
 
-/// One step of an operation: what it does to one file, with what is needed to reverse it.
+/// One step of an operation: its change to one file, and the data needed to reverse it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "do")]
 pub enum JournalStep {
@@ -179,7 +179,7 @@ pub struct TrashedFile {
 pub struct OperationEnd {
     pub op: u64,
     pub done: bool,
-    /// The new files, as they were written.
+    /// The new files as they were written.
     pub made: Vec<(PathBuf, Stamp)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<TrashedFile>,
@@ -286,8 +286,8 @@ impl Journal {
     ///
     /// It is above every number in the trash as well, because the journal may have been lost.
     pub(crate) fn next_number(&self, state: &StateDir) -> u64 {
-        let told = self.operations.iter().map(|operation| operation.op).max().unwrap_or(0);
-        told.max(state.last_trashed_operation()) + 1
+        let newest = self.operations.iter().map(|operation| operation.op).max().unwrap_or(0);
+        newest.max(state.last_trashed_operation()) + 1
     }
 
     /// Returns an operation by its number.

@@ -77,8 +77,8 @@ fn link_agent_accounts(files: &[(&ProjectSurvey, &SurveyedFile)], accounts: &mut
             let parent = file.parent_session();
             let session = parent.and_then(|parent| sessions.get(&(&*project.name, parent)));
             let Some(&session) = session else { return (None, None) };
-            let told = accounts[session].usage.agent_starts.contains_key(&key(&file.file.id));
-            let call = if told { None } else { read_agent_meta(&file.file.path).call };
+            let is_started = accounts[session].usage.agent_starts.contains_key(&key(&file.file.id));
+            let call = if is_started { None } else { read_agent_meta(&file.file.path).call };
             (Some(session), call.map(|call| key(&call)))
         })
         .collect();

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::error::PathError;
+use crate::private_access::create_private_dir;
 
 /// Writes files into a new or empty directory.
 pub fn fill_empty_dir(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), PathError> {
@@ -24,6 +25,12 @@ pub fn write_new_files(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), Pa
         write_new_file(&path, bytes).map_err(|source| PathError::on_write(&path, source))?;
     }
     Ok(())
+}
+
+/// Writes files into a new directory that only the user can read.
+pub fn fill_private_dir(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), PathError> {
+    create_private_dir(dir).map_err(|source| PathError::on_write(dir, source))?;
+    write_new_files(dir, files)
 }
 
 fn write_new_file(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -30,7 +30,7 @@ pub trait ArchivedTree: fmt::Debug + Send + Sync {
     /// Returns the newest content of a file.
     fn content(&self, relative: &Path) -> Result<Box<dyn StoredBytes>, PathError>;
 
-    /// Returns a directory on a disk with room for temporary files.
+    /// Returns a directory on a disk with enough space for temporary files.
     fn scratch_dir(&self) -> &Path;
 }
 

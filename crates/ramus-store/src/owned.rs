@@ -1,4 +1,4 @@
-//! Every file that belongs to a history: session files, and what is stored next to them.
+//! Every file that belongs to a history: session files, and the files stored next to them.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ impl OwnedKind {
         }
     }
 
-    /// Returns what such a word means; one that is not known means any other file.
+    /// Parses this word; an unknown one means any other file.
     pub fn from_word(word: &str) -> Self {
         let kinds = [Self::Session, Self::Agent, Self::SpilledOutput, Self::FileBackup];
         kinds.into_iter().find(|kind| kind.word() == word).unwrap_or(Self::Other)

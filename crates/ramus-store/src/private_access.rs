@@ -41,7 +41,7 @@ pub(crate) fn create_private_dirs(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether nobody but its owner can read or write a file.
+/// Whether only its owner can read or write a file.
 #[cfg(unix)]
 pub(crate) fn is_private(_: &Path, meta: &fs::Metadata) -> bool {
     std::os::unix::fs::MetadataExt::mode(meta) & 0o077 == 0

@@ -191,11 +191,11 @@ mod tests {
             lost.prompts.iter().all(|prompt| prompt.belongs_to("-p") && !prompt.belongs_to("-q"))
         );
         let sessions = lost.into_sessions();
-        let told: Vec<(&str, Vec<&str>)> = { &sessions }
+        let listed: Vec<(&str, Vec<&str>)> = { &sessions }
             .iter()
             .map(|one| (&*one.id, one.prompts.iter().map(|prompt| &*prompt.text).collect()))
             .collect();
-        assert_eq!(told, [("x", vec!["one", "two"]), ("y", vec!["of y"])]);
+        assert_eq!(listed, [("x", vec!["one", "two"]), ("y", vec!["of y"])]);
         assert_eq!(sessions[0].prompts[1].line, 5);
     }
 }

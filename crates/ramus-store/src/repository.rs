@@ -215,11 +215,11 @@ mod tests {
         ];
         let names: Vec<Option<&str>> = paths.iter().map(|path| path.to_str()).collect();
         let found = find_repositories(&names);
-        let told: Vec<bool> = found
+        let related: Vec<bool> = found
             .iter()
             .map(|found| found.as_ref().is_some_and(|found| Path::new(&found.name) == main))
             .collect();
-        assert_eq!(told, [true, true, true, true, true, false, false]);
+        assert_eq!(related, [true, true, true, true, true, false, false]);
         // Without the root, it is unknown what a deleted directory belonged to.
         assert_eq!(find_repositories(&names[3..4]), [None]);
         assert!(find_repositories(&names[4..5])[0].is_some());

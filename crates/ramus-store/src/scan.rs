@@ -145,7 +145,7 @@ pub struct ScanJob<'a> {
     pub filter: &'a ScanFilter,
     /// Gets the size of each file when it has been read.
     pub on_read: &'a (dyn Fn(u64) + Sync),
-    /// Whether anybody still waits; otherwise the search ends early, with what was found by then.
+    /// Whether the caller still waits; otherwise the search ends early, with the results so far.
     pub go_on: &'a (dyn Fn() -> bool + Sync),
     /// Use half of the threads, so that other parallel work need not wait.
     pub in_background: bool,

@@ -13,9 +13,10 @@ pub fn find_open_client(root: &Path, session: &str) -> Option<u32> {
     let entries = fs::read_dir(root.join("sessions")).ok()?;
     let holds = |path: &Path| {
         let text = regular_file::read_limited(path, regular_file::SMALL_FILE_BYTES).ok()?;
-        let told: serde_json::Value = serde_json::from_slice(&text).ok()?;
-        let pid: u32 = told.get("pid")?.as_u64()?.try_into().ok()?;
-        (told.get("sessionId")?.as_str()? == session && is_process_alive(pid)).then_some(pid)
+        let open_session: serde_json::Value = serde_json::from_slice(&text).ok()?;
+        let pid: u32 = open_session.get("pid")?.as_u64()?.try_into().ok()?;
+        (open_session.get("sessionId")?.as_str()? == session && is_process_alive(pid))
+            .then_some(pid)
     };
     entries.flatten().find_map(|entry| holds(&entry.path()))
 }
@@ -45,7 +46,7 @@ pub(crate) fn is_process_alive(pid: u32) -> bool {
 
 /// A file written this recently may be written again at any moment.
 const RECENT_WRITE: Duration = Duration::from_secs(3);
-/// How long such a file is watched for growth.
+/// How long a recently written file is watched for growth.
 const WATCH_TIME: Duration = Duration::from_millis(250);
 
 /// Whether a file is growing. Only a recently written file is watched; any other answers at once.

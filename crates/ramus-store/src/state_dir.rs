@@ -7,7 +7,7 @@ use crate::disk::{self, WriteError, WriteResult};
 use crate::private_access::{is_private, make_new_files_private, make_private};
 use crate::regular_file;
 
-/// The directory that holds the journal and everything needed to undo. It is never inside a Claude directory.
+/// The directory with the journal and everything needed to undo. It is never inside a Claude directory.
 #[derive(Clone, Debug)]
 pub struct StateDir {
     dir: PathBuf,
@@ -62,14 +62,14 @@ impl StateDir {
         Ok(path)
     }
 
-    /// Reads such a file. `None`: there is none, or others can read it too.
+    /// Reads a private file. `None`: it does not exist, or others can read it too.
     pub fn read_private(&self, name: &str) -> Option<String> {
         let path = self.dir.join(name);
         let meta = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
         is_private(&path, &meta).then(|| std::fs::read_to_string(path).ok())?
     }
 
-    /// Removes such a file if it exists.
+    /// Removes a private file if it exists.
     pub fn remove_private(&self, name: &str) -> Result<(), WriteError> {
         disk::remove_file(&self.dir.join(name))
     }
@@ -79,7 +79,7 @@ impl StateDir {
         self.lock_file("lock")
     }
 
-    /// Waits until no other ramus process holds this lock.
+    /// Waits for this lock, which another ramus process may have.
     pub(crate) fn lock_file(&self, name: &str) -> WriteResult<StateLock> {
         disk::create_dirs(&self.dir)?;
         let path = self.dir.join(name);

@@ -166,11 +166,11 @@ impl ProjectSurvey {
     /// Returns list entries for all sessions, with the sessions each is linked to.
     fn list_entries_with_links(
         &self,
-        kin: ProjectFamilies,
+        project_families: ProjectFamilies,
     ) -> impl Iterator<Item = SessionListing<'_>> {
-        let mut links = kin.links.into_iter().peekable();
+        let mut links = project_families.links.into_iter().peekable();
         let agents = self.agent_counts();
-        let sessions = self.sessions.iter().zip(kin.families).enumerate();
+        let sessions = self.sessions.iter().zip(project_families.families).enumerate();
         sessions.map(move |(index, (session, family))| {
             let own = std::iter::from_fn(|| links.next_if(|link| link.from == index));
             let links = own.map(|link| (link.kind, &*self.sessions[link.to].file.id)).collect();
@@ -221,7 +221,10 @@ impl Survey {
 
     /// Returns the origins and offspring of all sessions, by project.
     pub fn session_families(&self) -> Vec<Vec<SessionRelations>> {
-        family::find_families(self).into_iter().map(|kin| kin.families).collect()
+        family::find_families(self)
+            .into_iter()
+            .map(|project_families| project_families.families)
+            .collect()
     }
 
     /// Returns the origins and offspring of one session or agent.
@@ -244,8 +247,9 @@ impl Survey {
         each: impl Fn(&ProjectSurvey, &SurveyedFile, SessionListing<'_>) -> Option<T> + Sync,
     ) -> Vec<T> {
         let projects = self.projects.par_iter().zip(family::find_families(self)).with_max_len(1);
-        let rows = projects.flat_map_iter(|(project, kin)| {
-            let sessions = project.sessions.iter().zip(project.list_entries_with_links(kin));
+        let rows = projects.flat_map_iter(|(project, project_families)| {
+            let sessions =
+                project.sessions.iter().zip(project.list_entries_with_links(project_families));
             sessions.filter_map(|(session, listed)| each(project, session, listed))
         });
         rows.collect()
@@ -273,7 +277,7 @@ pub fn survey_with_events(
     rule: ResumeRule,
     each: &(dyn Fn(&HistoryFile, Option<&SessionDigest>) + Sync),
 ) -> Survey {
-    let told = |file: &HistoryFile, surveyed: Option<&SurveyedFile>| {
+    let on_file = |file: &HistoryFile, surveyed: Option<&SurveyedFile>| {
         each(file, surveyed.map(|surveyed| &*surveyed.digest));
     };
     survey_listing(
@@ -281,7 +285,7 @@ pub fn survey_with_events(
         SurveyRequest::digests_only(rule),
         &Survey::default(),
         listing,
-        &told,
+        &on_file,
         &keeping_reader(index, rule, 0),
     )
 }
@@ -304,7 +308,7 @@ pub fn survey_changed_files(
     )
 }
 
-/// Returns where a session or agent came from and what came out of it, and what could not be read.
+/// Returns the origins and offspring of a session or agent, and read errors.
 ///
 /// The session itself is open already; of its project only the other sessions are read, for an agent nothing.
 pub fn survey_family(
@@ -319,7 +323,7 @@ pub fn survey_family(
         let session = session.filter(|_| file.role.is_agent());
         return (family_of_agent(session, project.session_files()), Vec::new());
     }
-    // What is remembered of files tells more, and costs less, than a search through them.
+    // Cached data of files has more, and costs less, than a search through them.
     if index.dir().is_none() && is_unrelated(&project, file, history) {
         project.session_files().for_each(|other| on_read(other.bytes));
         return (family::lone_family(&project.dir, &file.id, &history.session), Vec::new());
@@ -471,7 +475,7 @@ fn survey_listing(
     wants: SurveyRequest,
     earlier: &Survey,
     listing: ProjectListing,
-    told: &(dyn Fn(&HistoryFile, Option<&SurveyedFile>) + Sync),
+    on_file: &(dyn Fn(&HistoryFile, Option<&SurveyedFile>) + Sync),
     look: &ReadFile<'_>,
 ) -> Survey {
     let ProjectListing { projects, mut problems } = listing;
@@ -479,7 +483,7 @@ fn survey_listing(
     let remembered: Vec<CachedProject> = projects
         .into_par_iter()
         .with_max_len(1)
-        .map(|project| CachedProject::load(index, wants, project, &known, told))
+        .map(|project| CachedProject::load(index, wants, project, &known, on_file))
         .collect();
     let mut unread: Vec<(usize, &UnreadFile)> = remembered
         .iter()
@@ -493,7 +497,7 @@ fn survey_listing(
         .with_max_len(1)
         .map(|(at, unread)| {
             let surveyed = look(&unread.file, unread.digest.as_ref());
-            told(&unread.file, surveyed.as_ref().ok());
+            on_file(&unread.file, surveyed.as_ref().ok());
             let fresh = |surveyed| FreshFile { surveyed, had_digest: unread.digest.is_some() };
             (*at, surveyed.map(fresh))
         })

@@ -219,7 +219,7 @@ fn file_ends_with(file: &Path, text: &[u8]) -> bool {
     read.is_ok() && end == text
 }
 
-/// Plans to restore a session as it was before an operation.
+/// Plans to restore a session to its state before an operation.
 ///
 /// Without a number: the newest backup that differs from the current file.
 pub fn plan_restore(

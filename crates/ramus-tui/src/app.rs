@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use ramus_app::{ExportError, ResumeDecision, Workspace};
+use ramus_app::{Address, ExportError, ResumeDecision, Workspace};
 use ramus_core::session::NodeId;
 use ramus_render::highlight::Highlight;
 use ramus_render::symbols::SymbolSet;
@@ -16,6 +16,7 @@ use ramus_render::{Label, Line};
 use ramus_store::PathError;
 use ratatui::crossterm::event as terminal_event;
 
+use crate::background;
 use crate::event::{
     ChangeCommand, Chapter, DocumentRequest, Effect, JumpTarget, NodeAddress, OpenRequest,
     ScreenEvent,
@@ -29,15 +30,17 @@ use crate::panes::tree::TreeRequest;
 use crate::signals;
 use crate::state::{ScreenClock, ScreenState};
 use crate::terminal::TerminalScreen;
-use crate::theme::ScreenTheme;
+use crate::theme::{ScreenColors, ScreenTheme};
 use crate::update::update_state;
 use crate::view::draw_screen;
 use crate::work::documents::{self, DocumentStyle};
-use crate::work::exports::export_conversation;
+use crate::work::exports::{export_conversation, pack_session, save_files};
+use crate::work::images::open_images;
+use crate::work::live::LiveRequest;
 use crate::work::render::RenderRequest;
 use crate::work::{
-    self, LatestWorker, agents, annotating, archiving, changes, draw, find, follow, open, preview,
-    render, reply_names, survey,
+    self, LatestWorker, agents, annotating, archiving, changes, draw, find, follow, live, open,
+    preview, render, reply_names, survey,
 };
 
 /// What the screens are about.
@@ -50,6 +53,8 @@ pub struct ScreenOptions {
     /// Show empty and metadata-only files too (R18).
     pub all: bool,
     pub color: bool,
+    /// Which colours; `None`: the terminal is asked for its background.
+    pub colors: Option<ScreenColors>,
     pub symbols: SymbolSet,
     /// The home directory, which is written as `~`. Empty: nothing is.
     pub home: String,
@@ -58,13 +63,19 @@ pub struct ScreenOptions {
     pub keys: KeyMap,
     /// Writes the sample history into a new directory.
     pub write_demo: fn(&Path) -> Result<(), PathError>,
+    /// Returns what a session used, for a page of some columns; an error is a sentence.
+    pub usage_lines: fn(&Workspace, &Path, usize) -> Result<Vec<Line>, String>,
+    /// Returns how files changed between two addresses: all of them or the one with a path.
+    pub file_changes: fn(&Workspace, [&Address; 2], Option<&str>) -> Result<Vec<Line>, String>,
+    /// Opens a file in the program that the system has for it; `false`: there is none.
+    pub open_file: fn(&Path) -> bool,
     /// Starts Claude Code at an address of a Claude directory, in the plain terminal, and waits for its end.
     pub resume: Resume,
 }
 
 type Resume = fn(Option<&Path>, &str, Option<ResumeDecision>) -> io::Result<()>;
 
-/// How long drawing waits for what is about to be seen, so that it does not flicker.
+/// How long drawing waits for blocks that are about to be visible, so that the screen does not flicker.
 const DRAW_DELAY: Duration = Duration::from_millis(8);
 
 /// Shows the screens until they are left.
@@ -80,11 +91,19 @@ pub fn run(options: ScreenOptions) -> io::Result<()> {
     let (sender, events) = channel();
     let mut screen = TerminalScreen::open_terminal()?;
     let list = ListPane::new(options.all, &options.home);
-    let theme = ScreenTheme { color: options.color, symbols: options.symbols };
+    let (colors, typed) = match options.colors {
+        Some(colors) => (colors, String::new()),
+        None => background::find_colors(),
+    };
+    let theme = ScreenTheme { color: options.color, colors, symbols: options.symbols };
     let mut state = ScreenState::new(options.clock.clone(), theme, list);
     state.usual_roots.clone_from(&options.usual_roots);
     state.keys = options.keys.clone();
     state.size = screen.terminal_size()?;
+    if !typed.is_empty() {
+        // Who types fast should not have to type again.
+        let _ = sender.send(ScreenEvent::Paste(typed));
+    }
     let gate = Arc::new(InputGate::default());
     listen_for_input(&sender, gate.clone());
     #[cfg(unix)]
@@ -137,8 +156,8 @@ fn handle_pending(
                 }
                 Effect::Copy(text, what) => {
                     TerminalScreen::copy_to_clipboard(&text)?;
-                    let told = format!("copied {what} ({} characters)", text.chars().count());
-                    state.show_status(&told, Label::Note);
+                    let message = format!("copied {what} ({} characters)", text.chars().count());
+                    state.show_status(&message, Label::Note);
                 }
                 effect => desks.run_effect(effect),
             }
@@ -198,7 +217,7 @@ fn resume(
     Ok(())
 }
 
-/// Starts the thread that hears keys, the mouse and changes of size.
+/// Starts the thread that reads keys, mouse events and changes of size.
 fn listen_for_input(sender: &Sender<ScreenEvent>, gate: Arc<InputGate>) {
     work::spawn_guarded(sender.clone(), move |events| {
         while let Ok(event) = gate.read_event() {
@@ -222,6 +241,7 @@ pub(crate) struct Workers {
     workspace: Arc<Workspace>,
     style: DocumentStyle,
     write_demo: fn(&Path) -> Result<(), PathError>,
+    open_file: fn(&Path) -> bool,
     resume: Resume,
     watched: follow::WatchedSessions,
     open: LatestWorker<OpenRequest>,
@@ -233,13 +253,16 @@ pub(crate) struct Workers {
     here: LatestWorker<(Arc<Chapter>, String)>,
     all: LatestWorker<FindRequest>,
     preview: LatestWorker<OpenRequest>,
+    live: LatestWorker<Option<LiveRequest>>,
 }
 
 impl Workers {
     pub(crate) fn new(sender: &Sender<ScreenEvent>, options: ScreenOptions) -> Self {
-        let ScreenOptions { workspace, clock, all, color, write_demo, resume, .. } = options;
+        let ScreenOptions { workspace, clock, all, color, write_demo, open_file, .. } = options;
+        let ScreenOptions { usage_lines, file_changes, resume, .. } = options;
         let highlight = if color { Highlight::On } else { Highlight::Off };
-        let style = DocumentStyle { clock: clock.clone(), highlight, all };
+        let style =
+            DocumentStyle { clock: clock.clone(), highlight, all, usage_lines, file_changes };
         let prices = Arc::new(workspace.active_prices().list.clone());
         Self {
             open: open::start_open_worker(sender.clone(), workspace.clone()),
@@ -251,10 +274,12 @@ impl Workers {
             here: find::start_search_worker(sender.clone()),
             all: find::start_find_worker(sender.clone(), workspace.clone()),
             preview: preview::start_preview_worker(sender.clone(), workspace.clone()),
+            live: live::start_live_worker(sender.clone(), workspace.clone()),
             sender: sender.clone(),
             workspace,
             style,
             write_demo,
+            open_file,
             resume,
             watched: follow::WatchedSessions::default(),
         }
@@ -273,10 +298,10 @@ impl Workers {
         });
     }
 
-    fn run_change(&self, deed: ChangeCommand) {
+    fn run_change(&self, command: ChangeCommand) {
         let (workspace, clock) = (self.workspace.clone(), self.style.clock.clone());
         work::spawn_guarded(self.sender.clone(), move |events| {
-            let _ = events.send(changes::run_change(&deed, &workspace, &clock, events));
+            let _ = events.send(changes::run_change(&command, &workspace, &clock, events));
         });
     }
 
@@ -344,10 +369,9 @@ impl Workers {
                     let _ = events.send(changes::resume_line(&workspace, &at));
                 });
             }
-            Effect::Export(side, format) => {
+            Effect::Export(NodeAddress { file, node }, format) => {
                 let workspace = self.workspace.clone();
                 self.run_and_report(move || {
-                    let NodeAddress { file, node } = side.node_address();
                     let address = workspace.address_in(&file, node).map_err(ExportError::from);
                     address
                         .and_then(|address| {
@@ -356,9 +380,22 @@ impl Workers {
                         .map_err(|error| documents::error_text(&error))
                 });
             }
+            Effect::Pack(file) => {
+                let workspace = self.workspace.clone();
+                self.run_and_report(move || pack_session(&workspace, &file, Path::new("")));
+            }
+            Effect::SaveFiles(files, to) => {
+                let workspace = self.workspace.clone();
+                self.run_and_report(move || save_files(&workspace, &files, &to));
+            }
+            Effect::OpenImages(want) => {
+                let open_file = self.open_file;
+                self.run_and_report(move || open_images(&render::block_media(&want), open_file));
+            }
             Effect::WriteDemo => self.write_demo(),
+            Effect::FollowLive(request) => self.live.submit_request(request),
             Effect::Watch(chapters) => self.watched.watch_chapters(chapters),
-            Effect::ApplyChange(deed) => self.run_change(deed),
+            Effect::ApplyChange(command) => self.run_change(command),
             Effect::ArchiveAll => {
                 let workspace = self.workspace.clone();
                 work::spawn_guarded(self.sender.clone(), move |events| {
@@ -394,7 +431,7 @@ impl Workers {
     fn run_and_report(&self, work: impl FnOnce() -> Result<String, String> + Send + 'static) {
         work::spawn_guarded(self.sender.clone(), move |events| {
             let line = match work() {
-                Ok(told) => Line::new(&told, Label::Note),
+                Ok(message) => Line::new(&message, Label::Note),
                 Err(why) => Line::new(&why, Label::Error),
             };
             let _ = events.send(ScreenEvent::Status(line));
@@ -416,9 +453,10 @@ impl Workers {
                 let (sender, workspace) = (&self.sender, &self.workspace);
                 self.all = find::start_find_worker(sender.clone(), workspace.clone());
                 self.preview = preview::start_preview_worker(sender.clone(), workspace.clone());
+                self.live = live::start_live_worker(sender.clone(), workspace.clone());
                 self.start_survey();
-                let told = format!("a sample history in {}", dir.display());
-                ScreenEvent::Status(Line::new(&told, Label::Dim))
+                let message = format!("a sample history in {}", dir.display());
+                ScreenEvent::Status(Line::new(&message, Label::Dim))
             }
         };
         let _ = self.sender.send(event);

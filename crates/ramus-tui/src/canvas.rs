@@ -15,7 +15,7 @@ pub(crate) struct Canvas<'b> {
 }
 
 impl Canvas<'_> {
-    /// Writes a line from the left edge of an area on; what is too long is cut with a sign.
+    /// Writes a line from the left edge of an area on; a line that is too long is cut with a mark.
     pub(crate) fn draw_line(&mut self, area: Rect, y: u16, line: &Line) {
         self.draw_line_at(area, 0, y, line);
     }
@@ -37,7 +37,7 @@ impl Canvas<'_> {
             line
         };
         let (mut at, row) = (area.x + x, area.y + y);
-        // The look of what was written here before would stay: a title on a dim frame would be dim.
+        // Otherwise the earlier style of the cells would stay: a title on a dim frame would be dim.
         let width = u16::try_from(line.width()).unwrap_or(room).min(room);
         self.clear_area(Rect { x: at, y: row, width, height: 1 });
         for span in &line.0 {

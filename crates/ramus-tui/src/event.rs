@@ -1,6 +1,6 @@
 //! Events that the screens receive, and effects that they request. Both lists are closed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
@@ -22,6 +22,7 @@ use crate::panes::list::{self, FindRequest, ListPane, ProjectRow, SearchUpdate};
 use crate::panes::preview::PreviewFacts;
 use crate::panes::transcript::{BlockKey, TranscriptStage};
 use crate::panes::tree::TreeDrawing;
+use crate::work::live::{LiveRequest, LiveStatus};
 use crate::work::render::RenderRequest;
 
 /// Something that happens: a key, or work that is done.
@@ -31,11 +32,11 @@ pub(crate) enum ScreenEvent {
     Mouse(MouseEvent),
     Paste(String),
     Resize(u16, u16),
-    /// Where the files of the current project lie; `None`: everything is meant.
+    /// The directory of the current project; `None`: all projects.
     CurrentProject(Option<PathBuf>),
     /// The files there are; nothing of them is read. How many bytes there are.
     Listed(Vec<ProjectRow>, u64),
-    /// Files were read; what is in those that are sessions.
+    /// Files were read; the contents of those that are sessions.
     Read {
         bytes: u64,
         sessions: Vec<list::SessionRow>,
@@ -78,7 +79,7 @@ pub(crate) enum ScreenEvent {
         answers: Vec<(u32, String)>,
     },
     Rendered(Box<RenderedBlock>),
-    /// A text to copy, and what it is.
+    /// A text to copy, and its name.
     Text(String, &'static str),
     Drawn(Box<TreeDrawing>),
     /// Messages of one session that match the search.
@@ -104,6 +105,10 @@ pub(crate) enum ScreenEvent {
     Moved(PathBuf, Arc<Chapter>),
     /// A file is not there any more.
     Removed(PathBuf),
+    /// The sessions that were written to a moment ago.
+    Writing(HashSet<PathBuf>),
+    /// What the session that is followed live is doing.
+    LiveStatus(PathBuf, LiveStatus),
     /// A part of the program broke.
     Broken(String),
     /// The program is asked to end.
@@ -126,7 +131,7 @@ pub(crate) enum Effect {
     Open(Box<OpenRequest>),
     /// Give the terminal to Claude Code, and take it again when that ends.
     Resume(Box<OpenRequest>, Option<ResumeDecision>),
-    /// Find out what has to be done before that.
+    /// Find out what must be done first.
     PlanResume(Box<OpenRequest>),
     /// Open several agents in place.
     OpenHere(Vec<OpenRequest>),
@@ -136,7 +141,7 @@ pub(crate) enum Effect {
     Answers(Arc<Chapter>),
     /// Find where the conversation with this root began.
     Earlier(Arc<Chapter>, NodeId),
-    /// Render what is seen and what is near.
+    /// Render the visible blocks and those nearby.
     Render(Vec<RenderRequest>),
     /// Also render what the next key may show. `None` while the visible part needs the time.
     Prepare(Vec<RenderRequest>),
@@ -148,14 +153,22 @@ pub(crate) enum Effect {
     Draw(Box<crate::panes::tree::TreeRequest>),
     SearchHere(Arc<Chapter>, String),
     FindAll(FindRequest),
-    /// Read what is at the list's cursor.
+    /// Read the session at the list's cursor.
     Preview(Box<OpenRequest>),
     /// Look something up and show it as a page of this width.
     OpenDocument(DocumentRequest, u16),
     /// Show a page that is there.
     Show(TextDocument),
-    Export(MarkedBranch, ExportFormat),
+    Export(NodeAddress, ExportFormat),
+    /// Write a session with everything that belongs to it into one file.
+    Pack(PathBuf),
+    /// Write files as they were at a message to a new file, or all of them to a new directory.
+    SaveFiles(SavedFiles, PathBuf),
+    /// Write the images of a message to private files and open them.
+    OpenImages(Box<RenderRequest>),
     WriteDemo,
+    /// Look at what is followed live; `None`: nothing is.
+    FollowLive(Option<LiveRequest>),
     /// Keep an eye on these sessions.
     Watch(Vec<Arc<Chapter>>),
     /// Plan a change, show it, and apply it if the user confirms.
@@ -163,7 +176,7 @@ pub(crate) enum Effect {
     Answer(Sender<bool>, bool),
     /// Pin, tag or note a session or a message.
     Annotate(NodeAddress, AnnotationEdit),
-    /// Say what is not archived, and archive it if that is wanted.
+    /// Report which files are not archived, and archive them if the user agrees.
     ArchiveAll,
 }
 
@@ -181,12 +194,27 @@ pub(crate) enum DocumentRequest {
     Compare(NodeAddress, NodeAddress),
     /// Which files there were at a message.
     Files(NodeAddress),
-    /// What one of them held.
+    /// The content of one of them.
     File(NodeAddress, String),
+    /// How they changed from there to the end of the branch.
+    FileChanges(SavedFiles),
+    /// What a session used.
+    Usage(PathBuf),
+    /// The sessions in the trash, newest first.
+    Trash,
+    /// One of them, to be restored.
+    Trashed(String),
     /// The operations, newest first.
     Log,
     /// One of them, to be undone.
     Operation(u64),
+}
+
+/// The files as of a message, or one of them by its path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SavedFiles {
+    pub(crate) at: NodeAddress,
+    pub(crate) only: Option<String>,
 }
 
 /// What there is to read: a title, lines, and which of them lead on to other pages.
@@ -195,6 +223,16 @@ pub(crate) struct TextDocument {
     pub(crate) title: Line,
     pub(crate) lines: Vec<Line>,
     pub(crate) links: Vec<(usize, DocumentRequest)>,
+    /// It is about these files, which can be compared, saved and restored.
+    pub(crate) files: Option<SavedFiles>,
+    /// Its paragraphs are differences, which a key jumps between.
+    pub(crate) has_stops: bool,
+}
+
+impl TextDocument {
+    pub(crate) fn new(title: Line, lines: Vec<Line>) -> Self {
+        Self { title, lines, ..Self::default() }
+    }
 }
 
 /// What is to be changed about pins, tags and notes.
@@ -232,6 +270,10 @@ pub(crate) enum ChangeCommand {
     Rename(NodeAddress, String),
     /// Put a session into the trash.
     Trash(NodeAddress),
+    /// Bring a session back from the trash.
+    Restore(String),
+    /// Put files on disk back as they were at a message.
+    RestoreFiles(SavedFiles),
     /// Undo an operation; without a number the last one.
     Undo(Option<u64>),
 }
@@ -268,7 +310,7 @@ pub(crate) enum JumpTarget {
 /// Where on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OpenMode {
-    /// Instead of what is read now.
+    /// Instead of the open session.
     New,
     /// As one of the messages that were found, with the words marked.
     Hit,

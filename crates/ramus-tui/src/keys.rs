@@ -46,6 +46,10 @@ pub(crate) enum KeyAction {
     Resume,
     Copy,
     Export,
+    SessionUsage,
+    Pack,
+    Restore,
+    Images,
     Live,
     Help,
     #[cfg_attr(windows, allow(dead_code, reason = "Windows has no signals"))]
@@ -133,13 +137,13 @@ pub(crate) const KEY_BINDINGS: &[KeyBinding] = &[
         Anywhere,
         &[control_key('r')],
         KeyAction::ByRepository,
-        "in the list: recent first, by project, by git repository",
+        "order of the list: recent first, by project, by git repository",
     ),
     bind_keys(
         Anywhere,
         &[control_key('e')],
         KeyAction::Everywhere,
-        "in the list: this project or all projects",
+        "list this project or all projects",
     ),
     bind_keys(
         Anywhere,
@@ -159,17 +163,41 @@ pub(crate) const KEY_BINDINGS: &[KeyBinding] = &[
         Anywhere,
         &[plain_key(KeyCode::Delete)],
         KeyAction::Trash,
-        "put this session into the trash",
+        "move this session to the trash",
+    ),
+    bind_keys(
+        Anywhere,
+        &[plain_key(KeyCode::F(3))],
+        KeyAction::SessionUsage,
+        "tokens and cost of this session",
+    ),
+    bind_keys(Anywhere, &[plain_key(KeyCode::F(4))], KeyAction::Export, "export this conversation"),
+    bind_keys(
+        Anywhere,
+        &[plain_key(KeyCode::F(6))],
+        KeyAction::Pack,
+        "pack this session into a file for another machine",
+    ),
+    bind_keys(
+        Anywhere,
+        &[plain_key(KeyCode::F(7))],
+        KeyAction::Restore,
+        "restore a session from the trash",
     ),
     bind_keys(Anywhere, &[control_key('g')], KeyAction::Log, "list operations to undo one"),
     bind_keys(
         Anywhere,
         &[control_key('b')],
         KeyAction::Pin,
-        "bookmark: pin this session or message, or unpin it",
+        "bookmark: pin or unpin this session or message",
     ),
     bind_keys(Anywhere, &[control_key('t')], KeyAction::Tag, "tag this session or message"),
-    bind_keys(Anywhere, &[control_key('n')], KeyAction::Note, "note on this session or message"),
+    bind_keys(
+        Anywhere,
+        &[control_key('n')],
+        KeyAction::Note,
+        "write a note on this session or message",
+    ),
     bind_keys(Anywhere, &[control_key('l')], KeyAction::Redraw, "redraw the screen"),
     #[cfg(unix)]
     bind_keys(Anywhere, &[control_key('z')], KeyAction::Suspend, "suspend (resume with `fg`)"),
@@ -193,7 +221,7 @@ pub(crate) const KEY_BINDINGS: &[KeyBinding] = &[
         KeyAction::Left,
         "at a fork point: previous branch; in a list: collapse",
     ),
-    bind_keys(Anywhere, &[plain_key(KeyCode::Enter)], KeyAction::Enter, "open or close"),
+    bind_keys(Anywhere, &[plain_key(KeyCode::Enter)], KeyAction::Enter, "open; expand or collapse"),
     bind_keys(Anywhere, &[plain_key(KeyCode::Esc)], KeyAction::Back, "back; from the list: quit"),
     bind_keys(Moving, &[letter_key('j')], KeyAction::Down, "down"),
     bind_keys(Moving, &[letter_key('k')], KeyAction::Up, "up"),
@@ -239,9 +267,9 @@ pub(crate) const KEY_BINDINGS: &[KeyBinding] = &[
         Reading,
         &[letter_key('d')],
         KeyAction::Diff,
-        "mark this branch, then another one to compare",
+        "mark this branch to compare it; press it on another branch",
     ),
-    bind_keys(Reading, &[letter_key('o')], KeyAction::Files, "files as of this message"),
+    bind_keys(Reading, &[letter_key('o')], KeyAction::Files, "show files as of this message"),
     bind_keys(Reading, &[letter_key('g')], KeyAction::Goto, "go to: make Claude Code resume here"),
     bind_keys(
         Reading,
@@ -263,6 +291,12 @@ pub(crate) const KEY_BINDINGS: &[KeyBinding] = &[
         "copy the address, the message or the resume command",
     ),
     bind_keys(Reading, &[letter_key('e')], KeyAction::Export, "export this conversation"),
+    bind_keys(
+        Reading,
+        &[letter_key('i')],
+        KeyAction::Images,
+        "open the images of this message in a viewer",
+    ),
     bind_keys(Reading, &[letter_key('w')], KeyAction::Live, "follow live"),
 ];
 
@@ -295,6 +329,18 @@ impl KeyMap {
         };
         let mut fitting = self.bindings.iter().filter(fits);
         fitting.find(|binding| binding.keys.contains(&chord)).map(|binding| binding.action)
+    }
+
+    /// Returns the keys of an action in their shortest form, such as `^O` and `PgDn`.
+    pub(crate) fn short_names(&self, action: KeyAction) -> Vec<String> {
+        let bound = self.bindings.iter().filter(|binding| binding.action == action);
+        let short = |chord: &KeyChord| match (chord.0, chord.key_name()) {
+            (KeyCode::PageDown, _) => "PgDn".to_owned(),
+            (KeyCode::PageUp, _) => "PgUp".to_owned(),
+            (KeyCode::Delete, _) => "Del".to_owned(),
+            (_, name) => name.replace("Ctrl-", "^"),
+        };
+        bound.flat_map(|binding| binding.keys.iter().map(short)).collect()
     }
 
     /// Returns the keys of an action, those that work everywhere first.

@@ -5,6 +5,7 @@
 //! Slow work is done by threads that keep only the newest request.
 
 mod app;
+mod background;
 mod canvas;
 mod cursor;
 mod event;
@@ -27,3 +28,4 @@ mod tests;
 pub use app::{ScreenOptions, run};
 pub use keys::KeyMap;
 pub use state::ScreenClock;
+pub use theme::ScreenColors;

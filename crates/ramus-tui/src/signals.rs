@@ -15,7 +15,7 @@ use crate::{terminal, work};
 /// Whether another program has the terminal: Ctrl-C is for that one then.
 pub(crate) static IS_OUTSIDE: AtomicBool = AtomicBool::new(false);
 
-/// Starts the thread that hears signals.
+/// Starts the thread that receives signals.
 pub(crate) fn listen_for_signals(sender: &Sender<ScreenEvent>) -> io::Result<()> {
     let mut signals = Signals::new([SIGCONT, SIGHUP, SIGINT, SIGTERM])?;
     work::spawn_guarded(sender.clone(), move |events| {

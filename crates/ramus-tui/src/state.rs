@@ -8,7 +8,7 @@ use ramus_core::time::Time;
 use ramus_render::Line;
 use ratatui::layout::Rect;
 
-use crate::event::{JumpTarget, MarkedBranch};
+use crate::event::{JumpTarget, MarkedBranch, SavedFiles};
 use crate::input::TextInput;
 use crate::keys::KeyMap;
 use crate::panes::agents::AgentsPane;
@@ -21,6 +21,7 @@ use crate::panes::preview::PreviewPane;
 use crate::panes::transcript::TranscriptPane;
 use crate::panes::tree::TreePane;
 use crate::theme::ScreenTheme;
+use crate::work::live::LiveStatus;
 
 /// Writes times; the zone and the present are the caller's.
 #[derive(Clone)]
@@ -119,14 +120,16 @@ pub(crate) struct InputPrompt {
     pub(crate) input: TextInput,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InputPromptKind {
-    /// Search in what is read.
+    /// Search in the open session.
     Here,
     /// A title for a session.
     Rename,
     Tag,
     Note,
+    /// Where to save files as of a message.
+    SaveFiles(SavedFiles),
 }
 
 /// The screens.
@@ -142,7 +145,7 @@ pub(crate) struct ScreenState {
     pub(crate) list: ListPane,
     /// The open transcripts; agents opened as panes are above their sessions.
     pub(crate) stack: Vec<TranscriptPane>,
-    /// What is at the list's cursor, beside the list.
+    /// The preview beside the list.
     pub(crate) preview: Option<PreviewPane>,
     /// What was asked for last to be shown there.
     pub(crate) preview_wanted: Option<(PathBuf, JumpTarget)>,
@@ -152,6 +155,8 @@ pub(crate) struct ScreenState {
     /// A message in the status line, until the next key.
     pub(crate) status_line: Option<Line>,
     pub(crate) live: bool,
+    /// What is followed is doing this.
+    pub(crate) live_status: Option<LiveStatus>,
     /// The branch that was marked to be compared.
     pub(crate) marked: Option<MarkedBranch>,
     /// There is no history; why.
@@ -175,10 +180,12 @@ pub(crate) struct ScreenAreas {
     /// Below the list: what the client deletes soon.
     pub(crate) notices: Option<Rect>,
     pub(crate) transcript: Option<Rect>,
+    /// Below the transcript: what the session is doing, and how much of it is new.
+    pub(crate) live: Option<Rect>,
     pub(crate) tree: Option<Rect>,
 }
 
-/// From this width on, what is at the list's cursor is shown beside the list.
+/// From this width on, a preview is shown beside the list.
 const PREVIEW_WIDTH: u16 = 100;
 /// From this width on, the list is next to the transcript.
 const LIST_BESIDE_WIDTH: u16 = 110;
@@ -203,6 +210,7 @@ impl ScreenState {
             prompt: None,
             status_line: None,
             live: false,
+            live_status: None,
             marked: None,
             no_history_reason: None,
             changed: true,
@@ -211,12 +219,12 @@ impl ScreenState {
         }
     }
 
-    /// Returns what is read.
+    /// Returns the open session.
     pub(crate) fn open_transcript(&self) -> Option<&TranscriptPane> {
         self.stack.last()
     }
 
-    /// Returns what is read, if it is seen.
+    /// Returns the open session, if it is visible.
     pub(crate) fn visible_transcript(&self) -> Option<&TranscriptPane> {
         self.open_transcript().filter(|_| self.focus != Focus::List)
     }
@@ -254,6 +262,11 @@ impl ScreenState {
             let (transcript, tree) = split_area(reading);
             areas.tree = Some(tree);
             reading = transcript;
+        }
+        let is_news = self.live || self.open_transcript().is_some_and(|open| open.unseen > 0);
+        if is_news && reading.height > 3 {
+            reading.height -= 1;
+            areas.live = Some(Rect { y: reading.y + reading.height, height: 1, ..reading });
         }
         areas.transcript = Some(reading);
         areas

@@ -142,8 +142,8 @@ fn restore_on_panic() {
                 restore_terminal();
             }
             if TAKEN.load(Ordering::SeqCst) {
-                let told = info.to_string();
-                *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
+                let message = info.to_string();
+                *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
             } else {
                 print(info);
             }

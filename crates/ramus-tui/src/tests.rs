@@ -24,7 +24,7 @@ use crate::event::{Effect, ScreenEvent};
 use crate::panes::list::ListPane;
 use crate::panes::transcript::TranscriptPane;
 use crate::state::{ScreenClock, ScreenState};
-use crate::theme::ScreenTheme;
+use crate::theme::{ScreenColors, ScreenTheme};
 use crate::update::update_state;
 use crate::view::draw_screen;
 
@@ -93,14 +93,22 @@ impl TestScreens {
             usual_roots: Vec::new(),
             all: false,
             color: true,
+            colors: Some(ScreenColors::Terminal),
             symbols: SymbolSet::Unicode,
             home: "/home/dev".to_owned(),
             clock: clock.clone(),
             keys: crate::keys::KeyMap::default(),
             write_demo: |_| Ok(()),
+            usage_lines: |_, _, _| Ok(vec![Line::plain("Total $1.23")]),
+            file_changes: |_, _, _| Ok(vec![Line::plain("+ new")]),
+            open_file: |path| path.extension().is_some_and(|end| end == "png"),
             resume: |_, _, _| Ok(()),
         };
-        let theme = ScreenTheme { color: true, symbols: SymbolSet::Unicode };
+        let theme = ScreenTheme {
+            color: true,
+            colors: ScreenColors::Terminal,
+            symbols: SymbolSet::Unicode,
+        };
         let (sender, events) = channel();
         let desks = Workers::new(&sender, options);
         let mut state = ScreenState::new(clock, theme, ListPane::new(false, "/home/dev"));
@@ -428,7 +436,7 @@ fn a_change_shows_its_plan_and_asks() {
     let after = std::fs::read(&file).unwrap();
     assert!(after.len() > before.len() && after.starts_with(&before));
     screens.type_in("u");
-    screens.wait_for_text("Undoes 1 goto");
+    screens.wait_for_text("Undoes operation 1: goto");
     screens.type_in("y");
     screens.wait_for_text("Done as operation 2.");
     assert_eq!(std::fs::read(&file).unwrap(), before);

@@ -37,6 +37,8 @@ use crate::panes::transcript::{TranscriptPane, TranscriptSearch};
 use crate::panes::tree::TreePane;
 use crate::panes::tree::TreeRequest;
 use crate::state::{Focus, InputPrompt, InputPromptKind, Overlay, ScreenState};
+use crate::work::documents::PAGE_MARGIN;
+use crate::work::live::LiveRequest;
 
 /// Lines of prose longer than this are hard to read.
 const MAX_TEXT_WIDTH: u16 = 100;
@@ -46,10 +48,10 @@ fn text_width(width: u16) -> u16 {
     width.saturating_sub(4).clamp(16, MAX_TEXT_WIDTH)
 }
 
-/// Takes an event and returns what is to be done about it.
+/// Handles an event and returns its effects.
 pub(crate) fn update_state(state: &mut ScreenState, event: ScreenEvent) -> Vec<Effect> {
     let is_rendered = matches!(event, ScreenEvent::Rendered(_));
-    // Most of what is rendered is not on the screen.
+    // Most rendered blocks are not visible.
     state.changed |= !is_rendered;
     let mut effects = match event {
         ScreenEvent::Key(key) if key.kind == KeyEventKind::Release => Vec::new(),
@@ -63,6 +65,9 @@ pub(crate) fn update_state(state: &mut ScreenState, event: ScreenEvent) -> Vec<E
         event => state.apply_result(event),
     };
     state.resize_transcript();
+    if let Some(reading) = state.stack.last_mut() {
+        reading.note_seen();
+    }
     state.follow_cursor();
     effects.extend(state.preview_effect());
     let is_read = state.screen_areas().transcript.is_some();
@@ -204,6 +209,11 @@ impl ScreenState {
                 self.list.insert_changed(&label, *session);
             }
             ScreenEvent::Moved(from, chapter) => return self.apply_moved(&from, chapter),
+            ScreenEvent::Writing(files) => self.list.writing = files,
+            ScreenEvent::LiveStatus(file, status) => {
+                let is_open = self.stack.first().is_some_and(|open| open.chapter.file.path == file);
+                self.live_status = Some(status).filter(|_| self.live && is_open);
+            }
             ScreenEvent::Removed(path) => {
                 self.list.remove_file(&path);
                 if self.transcript_of(&path).is_some() {
@@ -273,6 +283,7 @@ impl ScreenState {
             );
             effects.push(Effect::SearchHere(chapter, text));
         }
+        effects.extend(self.live.then(|| self.follow_live()));
         effects.extend(self.earlier_effect());
         effects.extend(self.draw_tree());
         effects
@@ -312,13 +323,26 @@ impl ScreenState {
             self.tree = self.tree.take().map(|_| TreePane::default());
         }
         let mut effects = self.draw_tree();
+        effects.extend(self.live.then(|| self.follow_live()));
         if agents || !goes_on {
             effects.push(Effect::Agents(chapter));
         }
         effects
     }
 
-    /// Asks to keep an eye on what is read.
+    /// Asks for the live status of the session that is followed.
+    pub(crate) fn follow_live(&mut self) -> Effect {
+        if !self.live {
+            self.live_status = None;
+        }
+        let open = self.stack.first().filter(|_| self.live);
+        Effect::FollowLive(open.map(|open| LiveRequest {
+            chapter: open.chapter.clone(),
+            path: open.main().path.clone(),
+        }))
+    }
+
+    /// Asks to follow the open session.
     pub(crate) fn watch_effect(&self) -> Effect {
         Effect::Watch(self.stack.iter().map(|reading| reading.chapter.clone()).collect())
     }
@@ -424,6 +448,9 @@ impl ScreenState {
         {
             return self.apply_choice(effect);
         }
+        if let Some(effects) = self.file_key(key) {
+            return effects;
+        }
         match action {
             Some(KeyAction::Find) => return self.open_search(),
             Some(KeyAction::Help) => return self.show_help(),
@@ -448,6 +475,12 @@ impl ScreenState {
             Some(KeyAction::Note) if self.overlay.is_none() => {
                 return self.open_prompt(InputPromptKind::Note);
             }
+            Some(
+                action @ (KeyAction::SessionUsage
+                | KeyAction::Pack
+                | KeyAction::Restore
+                | KeyAction::Export),
+            ) if self.overlay.is_none() => return self.session_action(action),
             _ => {}
         }
         if self.overlay.is_some() {
@@ -469,14 +502,16 @@ impl ScreenState {
         let is_help = matches!(&self.overlay, Some(Overlay::Document(pane)) if pane.is_help);
         if !is_help {
             let under = self.overlay.take().map(Box::new);
-            self.overlay = Some(Overlay::Document(help::help_pane(&self.keys).on_top_of(under)));
+            let width = usize::from(self.screen_areas().body.width).saturating_sub(PAGE_MARGIN);
+            let page = help::help_pane(&self.keys, self.focus, width);
+            self.overlay = Some(Overlay::Document(page.on_top_of(under)));
         }
         Vec::new()
     }
 
     fn archive_all(&mut self) -> Vec<Effect> {
         self.close_overlay();
-        self.show_status("looking for what is not archived …", Label::Dim);
+        self.show_status("checking which files are not archived …", Label::Dim);
         vec![Effect::ArchiveAll]
     }
 
@@ -518,7 +553,7 @@ impl ScreenState {
         Vec::new()
     }
 
-    /// Goes to the search box; what was typed there is still there.
+    /// Goes to the search box, which keeps its text.
     fn open_search(&mut self) -> Vec<Effect> {
         let effects = self.close_overlay();
         self.focus = Focus::List;
@@ -560,6 +595,7 @@ impl ScreenState {
             InputPromptKind::Rename => return self.rename_session(&text),
             InputPromptKind::Tag => return self.annotate_here(AnnotationEdit::Tags(text)),
             InputPromptKind::Note => return self.annotate_here(AnnotationEdit::Note(text)),
+            InputPromptKind::SaveFiles(files) => return self.save_files(files, &text),
             InputPromptKind::Here => {}
         }
         let Ok(query) = Query::from_words(&text) else {

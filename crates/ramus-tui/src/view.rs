@@ -3,6 +3,8 @@
 use ramus_core::digest::one_line;
 use ramus_render::layout::{self, truncate_line};
 use ramus_render::lineage::lineage_lines;
+use ramus_render::text::live::duration_text;
+use ramus_render::text::{cost_text, format_tokens};
 use ramus_render::{Label, Line};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -12,12 +14,13 @@ use crate::panes::{
     agents, branches, document, list, menu, palette, preview, transcript, tree, welcome,
 };
 use crate::state::{Focus, InputPromptKind, Overlay, ScreenAreas, ScreenState};
+use crate::work::live::LiveStatus;
 
 /// The minimum size of the screen.
 const MIN_SIZE: (u16, u16) = (20, 5);
 
 pub(crate) fn draw_screen(state: &mut ScreenState, buffer: &mut Buffer) {
-    // The window may have changed since its last event: what is drawn on decides.
+    // The window may have changed since its last event; the size of the canvas decides.
     if state.size != (buffer.area.width, buffer.area.height) {
         state.size = (buffer.area.width, buffer.area.height);
         state.resize_transcript();
@@ -67,6 +70,9 @@ fn draw_panes(state: &mut ScreenState, canvas: &mut Canvas<'_>, areas: ScreenAre
             free && state.focus == Focus::Transcript,
         );
     }
+    if let Some(area) = areas.live {
+        draw_live_line(state, canvas, area);
+    }
     if let (Some(area), Some(pane)) = (areas.tree, &mut state.tree) {
         let beside = areas.transcript.is_some_and(|transcript| transcript.y == area.y);
         if beside {
@@ -78,6 +84,46 @@ fn draw_panes(state: &mut ScreenState, canvas: &mut Canvas<'_>, areas: ScreenAre
         }
         tree::draw_tree(pane, canvas, area, free && state.focus == Focus::Tree);
     }
+}
+
+/// Says what the session that is followed does, and how much of it is below the screen.
+fn draw_live_line(state: &ScreenState, canvas: &mut Canvas<'_>, area: Rect) {
+    let unseen = state.open_transcript().map_or(0, |reading| reading.unseen);
+    let mut news = Line::default();
+    if unseen > 0 {
+        news.push(&format!(" ↓ {unseen} new "), Label::Active);
+        news.push("End ", Label::Dim);
+    }
+    let room = usize::from(area.width).saturating_sub(news.width() + 2);
+    let status = state.live_status.as_ref().map(live_line).unwrap_or_default();
+    canvas.draw_line_at(area, 2, 0, &truncate_line(&status, room));
+    canvas.line_right(area, 0, &news);
+}
+
+fn live_line(status: &LiveStatus) -> Line {
+    let mut parts: Vec<Line> = Vec::new();
+    if let Some((call, millis)) = status.calls.first() {
+        let mut line = Line::new("► ", Label::ToolName).with(call, Label::Plain);
+        if let Some(millis) = millis {
+            line.push(&format!(" {}", duration_text(millis / 1000 * 1000)), Label::Time);
+        }
+        if status.calls.len() > 1 {
+            line.push(&format!(" +{}", status.calls.len() - 1), Label::Dim);
+        }
+        parts.push(line);
+    }
+    if let Some(context) = status.context {
+        parts.push(Line::new(&format!("context {}", format_tokens(context)), Label::Dim));
+    }
+    if let Some(cost) = status.cost.filter(|cost| *cost > 0.0) {
+        parts.push(Line::new(&cost_text(cost), Label::Dim));
+    }
+    let mut line = Line::default();
+    for part in parts {
+        line.push(if line.is_empty() { "" } else { " · " }, Label::Dim);
+        line.append(&part);
+    }
+    line
 }
 
 fn draw_separator(canvas: &mut Canvas<'_>, area: Rect) {
@@ -125,7 +171,7 @@ fn head_line(state: &ScreenState) -> Line {
     line
 }
 
-/// Shows where the session came from and what was made from it, as far as it fits.
+/// Shows the origins and offspring of the session, as far as they fit.
 fn lineage_line(state: &ScreenState, reading: &transcript::TranscriptPane, room: usize) -> Line {
     let listed =
         state.list.session_of(&reading.chapter.file.path).filter(|_| reading.aside.is_none());
@@ -146,11 +192,8 @@ fn shorten_left(path: &str, width: usize) -> String {
     if layout::display_width(path) <= width {
         return path.to_owned();
     }
-    let fits = |start: &usize| layout::display_width(&path[*start..]) < width;
-    let names = path.match_indices(['/', '\\']).map(|(at, _)| at);
-    let letters = path.char_indices().map(|(at, _)| at);
-    let start = { names }.find(fits).or_else(|| { letters }.find(fits)).unwrap_or(path.len());
-    format!("…{}", &path[start..])
+    let end = layout::fitting_end(path, width.saturating_sub(1));
+    format!("…{}", &end[end.find(['/', '\\']).unwrap_or(0)..])
 }
 
 /// Shows which branch is open and its status.
@@ -173,7 +216,7 @@ fn branch_line(state: &ScreenState, reading: &transcript::TranscriptPane) -> Lin
     line
 }
 
-/// Returns what is read is called: as the list has it, which knows what other files call it (R15).
+/// Returns the title of the open session as in the list, which knows titles from other files (R15).
 fn transcript_title(state: &ScreenState, reading: &transcript::TranscriptPane) -> String {
     if reading.aside.is_some() {
         let history = &reading.chapter.history;
@@ -195,27 +238,31 @@ fn transcript_title(state: &ScreenState, reading: &transcript::TranscriptPane) -
 
 fn draw_foot(state: &ScreenState, canvas: &mut Canvas<'_>, area: Rect) {
     if let Some(prompt) = &state.prompt {
-        let sign = match prompt.kind {
+        let sign = match &prompt.kind {
             InputPromptKind::Here => " / ",
             InputPromptKind::Rename => " new title: ",
             InputPromptKind::Tag => " tags (-tag removes one): ",
             InputPromptKind::Note => " note (empty removes it): ",
+            InputPromptKind::SaveFiles(files) if files.only.is_some() => " save as: ",
+            InputPromptKind::SaveFiles(_) => " save all into the new directory: ",
         };
         return canvas.draw_line(area, 0, &prompt.input.input_line(sign, usize::from(area.width)));
     }
-    if let Some(said) = &state.status_line {
+    if let Some(note) = &state.status_line {
         let mut line = Line::plain(" ");
-        line.append(said);
+        line.append(note);
         return canvas.draw_line(area, 0, &line);
     }
     let is_read = state.overlay.is_none() && state.focus != Focus::List;
     let searched = state.open_transcript().filter(|_| is_read);
-    let told = searched.and_then(transcript::TranscriptPane::search_state);
-    let told = told.map(|told| Line::new(&format!("{told} "), Label::Branch)).unwrap_or_default();
+    let search_words = searched.and_then(transcript::TranscriptPane::search_state);
+    let search_words = search_words
+        .map(|search_words| Line::new(&format!("{search_words} "), Label::Branch))
+        .unwrap_or_default();
     let hints = key_hints(state);
     let room = usize::from(area.width).saturating_sub(1);
-    let gap = if told.is_empty() { 0 } else { HINT_GAP };
-    let shown = fitting_hints(&hints, room.saturating_sub(told.width() + gap));
+    let gap = if search_words.is_empty() { 0 } else { HINT_GAP };
+    let shown = fitting_hints(&hints, room.saturating_sub(search_words.width() + gap));
     let mut line = Line::default();
     for (hint, _) in hints.iter().zip(shown).filter(|(_, is_shown)| *is_shown) {
         line.push(if line.is_empty() { " " } else { "  " }, Label::Plain);
@@ -223,7 +270,7 @@ fn draw_foot(state: &ScreenState, canvas: &mut Canvas<'_>, area: Rect) {
     }
     let room = usize::from(area.width).saturating_sub(line.width() + 2);
     canvas.draw_line(area, 0, &line);
-    canvas.line_right(area, 0, &truncate_line(&told, room));
+    canvas.line_right(area, 0, &truncate_line(&search_words, room));
 }
 
 /// A key and what it does right now.
@@ -278,6 +325,14 @@ fn key_hints(state: &ScreenState) -> Vec<KeyHint> {
         Some(Overlay::Menu(_)) => {
             return vec![vital_hint("letter", "choose"), vital_hint("Esc", "close")];
         }
+        Some(Overlay::Document(page)) if page.page.files.is_some() => return file_hints(page),
+        Some(Overlay::Document(page)) if page.page.has_stops => {
+            return vec![
+                usual_hint("↑↓", "scroll"),
+                usual_hint("n N", "next, previous difference"),
+                vital_hint("q", "close"),
+            ];
+        }
         Some(Overlay::Document(page)) if !page.page.links.is_empty() => {
             return vec![
                 usual_hint("↑↓", "move"),
@@ -331,6 +386,26 @@ fn key_hints(state: &ScreenState) -> Vec<KeyHint> {
             hints
         }
     }
+}
+
+/// Returns what can be done with the files of a page: small letters mean the one at the cursor.
+fn file_hints(page: &document::DocumentPane) -> Vec<KeyHint> {
+    let is_list = !page.page.links.is_empty();
+    let mut hints = vec![usual_hint("↑↓", if is_list { "move" } else { "scroll" })];
+    if is_list {
+        hints.push(usual_hint("Enter", "show"));
+    }
+    if page.page.has_stops {
+        hints.push(usual_hint("n N", "next, previous change"));
+    } else {
+        hints.push(usual_hint("d", "changes since"));
+    }
+    hints.extend([usual_hint("s", "save"), usual_hint("r", "restore")]);
+    if is_list {
+        hints.push(usual_hint("D S R", "the same for all"));
+    }
+    hints.push(vital_hint("q", "close"));
+    hints
 }
 
 /// Letters, and `?` behind the first of them, are typed into the search box: only keys that do something

@@ -12,6 +12,8 @@ pub(crate) mod draw;
 pub(crate) mod exports;
 pub(crate) mod find;
 pub(crate) mod follow;
+pub(crate) mod images;
+pub(crate) mod live;
 pub(crate) mod open;
 pub(crate) mod preview;
 pub(crate) mod render;
@@ -100,9 +102,9 @@ pub(crate) fn spawn_guarded(
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(&events))) {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-            let told = terminal::panic_beside().unwrap_or_else(|| text.to_owned());
+            let message = terminal::panic_beside().unwrap_or_else(|| text.to_owned());
             // The receiver is gone once the screens have ended.
-            let _ = events.send(ScreenEvent::Broken(told));
+            let _ = events.send(ScreenEvent::Broken(message));
         }
     });
 }

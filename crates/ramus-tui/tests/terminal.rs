@@ -36,6 +36,7 @@ fn screens_that_break() {
         usual_roots: Vec::new(),
         all: false,
         color: true,
+        colors: Some(ramus_tui::ScreenColors::Terminal),
         symbols: ramus_render::symbols::SymbolSet::Unicode,
         home: String::new(),
         clock: ScreenClock {
@@ -52,6 +53,9 @@ fn screens_that_break() {
         },
         keys: ramus_tui::KeyMap::default(),
         write_demo: |_| Ok(()),
+        usage_lines: |_, _, _| Ok(Vec::new()),
+        file_changes: |_, _, _| Ok(Vec::new()),
+        open_file: |_| false,
         resume: |_, _, _| Ok(()),
     };
     let run = AssertUnwindSafe(|| ramus_tui::run(options));

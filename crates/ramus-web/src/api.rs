@@ -135,7 +135,7 @@ fn stream_pieces<W: Send + 'static>(
                 made = work => made,
                 () = sender.closed() => return,
             };
-            // The reader shall not take half an answer for a whole one.
+            // The reader must not take an incomplete answer for a complete one.
             let failed = |error: &'static str| Err(std::io::Error::other(error));
             let piece = match made {
                 Ok((_, Ok(None))) => return,

@@ -74,7 +74,7 @@ async fn serve_connection(
     peers: Arc<Peers>,
     mut stop: watch::Receiver<bool>,
 ) {
-    // News are small and shall not wait for more.
+    // News are small and should be sent at once.
     let _ = stream.set_nodelay(true);
     let known = peer.clone();
     let service = hyper::service::service_fn(move |request: Request<Incoming>| {
@@ -160,7 +160,7 @@ impl Peers {
     }
 }
 
-/// A connection that gives up when the other end takes nothing for a while.
+/// A connection that is closed if the other end reads nothing for a while.
 struct StallGuard {
     stream: TcpStream,
     /// Runs while something waits to be taken.

@@ -45,7 +45,7 @@ pub struct ServerState {
     pub token: AccessToken,
     /// The hosts it answers to, such as `127.0.0.1:7468`.
     pub hosts: Vec<String>,
-    /// Hears what was refused, and why.
+    /// Is called with each refused request, and the reason.
     pub log: fn(&str),
     /// Codes that let a browser in, and tickets for downloads.
     codes: OneTimeCodes,

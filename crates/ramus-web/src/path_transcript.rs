@@ -115,7 +115,7 @@ impl PathTranscript {
         forks.enumerate().filter(|(_, forks)| *forks).map(|(at, _)| at).collect()
     }
 
-    /// Returns the position of the first fork at which the path leaves what is current (R12).
+    /// Returns the position of the first fork at which the path leaves the current branch (R12).
     pub(crate) fn left_at(&self) -> Option<usize> {
         let messages: Vec<(&History, MessageNodeId)> = self.path_messages().collect();
         messages.windows(2).position(|pair| {

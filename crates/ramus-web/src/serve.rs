@@ -68,7 +68,7 @@ const BROWSER_POLL: Duration = Duration::from_millis(500);
 /// Where the token is kept, if it is.
 const TOKEN_FILE: &str = "serve-token";
 
-/// Listens until Ctrl-C; `ready` hears where.
+/// Listens until Ctrl-C; `ready` gets the address.
 pub fn serve_history(
     workspace: Workspace,
     listen: &ListenOptions,

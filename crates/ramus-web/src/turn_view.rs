@@ -215,9 +215,9 @@ impl TurnViewer<'_> {
                     if *for_tool_use { "Interrupted: tool call rejected" } else { "Interrupted" };
                 ("interrupt", none(), note(text.to_owned(), true))
             }
-            TurnKind::Synthetic(said) => {
-                let kind = if said.is_api_error { "error" } else { "note" };
-                (kind, none(), note(said.text.clone(), said.is_api_error))
+            TurnKind::Synthetic(message) => {
+                let kind = if message.is_api_error { "error" } else { "note" };
+                (kind, none(), note(message.text.clone(), message.is_api_error))
             }
             TurnKind::Compaction(compaction) => {
                 let mut parts = Vec::new();
@@ -275,9 +275,9 @@ impl TurnViewer<'_> {
                 };
                 ("file", none(), parts)
             }
-            TurnKind::Note(said) => {
-                let bad = said.kind == "api_error" || said.level.as_deref() == Some("error");
-                (if bad { "error" } else { "note" }, none(), note(said.text.clone(), bad))
+            TurnKind::Note(message) => {
+                let bad = message.kind == "api_error" || message.level.as_deref() == Some("error");
+                (if bad { "error" } else { "note" }, none(), note(message.text.clone(), bad))
             }
             TurnKind::Injected(text) => {
                 let html = html::prose_html(&self.cut_text(text).0);
@@ -321,7 +321,7 @@ impl TurnViewer<'_> {
     fn reply_pieces(&self, answer: &Reply) -> Vec<Piece> {
         let (mut calls, mut pictures) = (0, 0);
         let mut pieces = Vec::new();
-        // A thought without text is worth a line only where it is all there is.
+        // Thinking without text gets a line only if the reply has nothing else.
         let silent = answer.parts.iter().all(is_withheld);
         let parts = answer.parts.iter().filter(|part| !is_withheld(part));
         for part in parts.chain(answer.parts.first().filter(|_| silent)) {
@@ -365,21 +365,21 @@ impl TurnViewer<'_> {
     }
 
     fn call_piece(&self, n: usize, call: &ToolCall) -> Piece {
-        let said = summarize_call(call, &self.text_config(ToolDetail::Brief));
+        let message = summarize_call(call, &self.text_config(ToolDetail::Brief));
         let short = |text: String| text.chars().take(400).collect();
         Piece::Call(CallView {
             n,
             tool: tool_kind(call),
-            name: short(said.name),
-            subject: short(said.subject),
-            outcome: short(said.outcome),
-            failed: said.failed,
+            name: short(message.name),
+            subject: short(message.subject),
+            outcome: short(message.outcome),
+            failed: message.failed,
             running: call.result.is_none(),
             agent: call.agent.clone(),
         })
     }
 
-    /// Opens a call: what was asked and what came of it.
+    /// Opens a call: its input and its result.
     pub(crate) fn call_html(&self, call: &ToolCall) -> String {
         let mut out = String::new();
         let tools = if self.whole { ToolDetail::Full } else { ToolDetail::Brief };
@@ -478,7 +478,7 @@ impl TurnViewer<'_> {
 /// How many lines of a diff are shown at first.
 const MAX_DIFF_LINES: usize = 400;
 
-/// Returns what was written in a turn, without tool calls and thinking.
+/// Returns the text of a turn, without tool calls and thinking.
 pub(crate) fn turn_text(turn: &Turn) -> String {
     match &turn.kind {
         TurnKind::Prompt(prompt) => prompt.text.clone(),
@@ -493,7 +493,7 @@ pub(crate) fn turn_text(turn: &Turn) -> String {
             let line = format!("{} {}", command.name, command.args);
             [line.trim(), &command.stdout, &command.stderr].join("\n").trim().to_owned()
         }
-        TurnKind::Synthetic(said) => said.text.clone(),
+        TurnKind::Synthetic(message) => message.text.clone(),
         TurnKind::Compaction(compaction) => compaction.summary.clone().unwrap_or_default(),
         TurnKind::Notification(news) => news.text.clone(),
         _ => String::new(),

@@ -20,7 +20,7 @@ pub(crate) enum TaskKind {
     Sessions,
     Searches,
     Exports,
-    /// Plans and what is carried out.
+    /// Plans and changes.
     Changes,
 }
 

@@ -50,7 +50,7 @@ Examples:
   ramus conversations latest   list its conversations, and which one Claude Code resumes
   ramus show latest@1          read the first one";
 
-/// Says what is wrong with an option that nobody knows, with the nearest one.
+/// Reports an unknown option, with the nearest known one.
 ///
 /// Names of projects begin with a hyphen, so that some arguments take anything that does. Read again without
 /// that, clap finds the option and those that are like it.
@@ -120,7 +120,7 @@ pub(crate) struct Global {
     /// Draw with ASCII characters only, for fonts that lack the symbols [env: RAMUS_ASCII]
     #[arg(long, global = true)]
     pub(crate) ascii: bool,
-    /// What applies where no option says otherwise.
+    /// The settings that apply if no option is given.
     #[arg(skip)]
     pub(crate) settings: Settings,
     /// Read only files below the Claude directories, because the caller is not the owner of the files.
@@ -159,7 +159,7 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// Reads one of some words as the value that it stands for.
+/// Parses one of several words into its value.
 pub(crate) fn choices<T: Copy + Send + Sync + 'static>(
     choices: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {

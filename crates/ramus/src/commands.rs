@@ -95,7 +95,7 @@ pub(crate) fn must_not_fail(args: &Args) -> bool {
     matches!(args.command, Some(Command::Statusline(_) | Command::Mcp(_) | Command::Archive(_)))
 }
 
-/// Whether a command helps to mend the settings, or does not use them: it must run although they are broken.
+/// Whether a command helps to fix the settings, or does not use them: it must run even if they are broken.
 pub(crate) fn runs_without_settings(args: &Args) -> bool {
     matches!(args.command, Some(Command::Config(_) | Command::Completions(_) | Command::Man(_)))
 }

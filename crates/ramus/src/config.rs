@@ -12,13 +12,14 @@ use crate::args::{ColorChoice, Global};
 use crate::env;
 use crate::error::CommandError;
 
-/// What applies where no option says otherwise.
+/// The settings that apply if no option is given.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// The file, whether it is there or not.
     pub(crate) file: PathBuf,
     pub(crate) file_exists: bool,
     pub(crate) theme: Setting<ColorChoice>,
+    pub(crate) screen_colors: Setting<ScreenColorChoice>,
     pub(crate) ascii: Setting<bool>,
     pub(crate) scope: Setting<UsualScope>,
     pub(crate) times: Setting<TimeStyle>,
@@ -29,7 +30,7 @@ pub(crate) struct Settings {
     pub(crate) resume_program: Setting<String>,
     /// The keys of the screens.
     pub(crate) keys: KeyMap,
-    /// What the file has and nobody knows, each with its line.
+    /// Unknown keys of the file, each with its line.
     pub(crate) unknown: Vec<String>,
 }
 
@@ -49,13 +50,24 @@ pub(crate) enum SettingOrigin {
     CommandLine(&'static str),
 }
 
-/// What is meant where nothing is named.
+/// The default scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UsualScope {
     /// The project of the current directory, if it has sessions
     Project,
     /// All projects
     Everywhere,
+}
+
+/// The colours of the screens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScreenColorChoice {
+    /// 24-bit colours where the terminal has them and tells its background
+    Auto,
+    /// The terminal's 16 colours
+    Terminal,
+    Dark,
+    Light,
 }
 
 /// How lists write times on a terminal.
@@ -65,12 +77,22 @@ pub(crate) enum TimeStyle {
     Absolute,
 }
 
-/// How much of the file is read; nobody writes as much.
+/// The maximum size of the file that is read.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// The names that the file may use.
-const KEYS: [&str; 9] =
-    ["theme", "ascii", "scope", "times", "columns", "pager", "prices", "resume_program", "keys"];
+const KEYS: [&str; 10] = [
+    "theme",
+    "screen_colors",
+    "ascii",
+    "scope",
+    "times",
+    "columns",
+    "pager",
+    "prices",
+    "resume_program",
+    "keys",
+];
 
 impl Settings {
     /// Reads the file and the environment. A value that cannot be meant is an error, a name that nobody
@@ -119,6 +141,10 @@ impl Settings {
                 [global.color.map(|color| (color, CommandLine("--color"))), no_color, file.theme],
                 ColorChoice::Auto,
             ),
+            screen_colors: Setting::first(
+                [None, None, file.screen_colors],
+                ScreenColorChoice::Auto,
+            ),
             ascii: Setting::first(
                 [option(global.ascii, "--ascii").map(|origin| (true, origin)), ascii, file.ascii],
                 false,
@@ -154,6 +180,7 @@ impl Settings {
         let prices = self.prices.value.clone().unwrap_or_else(|| env::config_file("prices.json"));
         vec![
             ("theme", word(&self.theme.value), self.theme.origin),
+            ("screen_colors", word(&self.screen_colors.value), self.screen_colors.origin),
             ("ascii", self.ascii.value.to_string(), self.ascii.origin),
             ("scope", word(&self.scope.value), self.scope.origin),
             ("times", word(&self.times.value), self.times.origin),
@@ -171,6 +198,7 @@ impl Default for Settings {
             file: PathBuf::new(),
             file_exists: false,
             theme: Setting::usual(ColorChoice::Auto),
+            screen_colors: Setting::usual(ScreenColorChoice::Auto),
             ascii: Setting::usual(false),
             scope: Setting::usual(UsualScope::Project),
             times: Setting::usual(TimeStyle::Relative),
@@ -189,7 +217,7 @@ impl<T> Setting<T> {
         Self { value, origin: SettingOrigin::Default }
     }
 
-    /// Takes the first that somebody set.
+    /// Takes the first value that is set.
     fn first(set: [Option<(T, SettingOrigin)>; 3], usual: T) -> Self {
         match set.into_iter().flatten().next() {
             Some((value, origin)) => Self { value, origin },
@@ -236,10 +264,11 @@ fn parse_word<T: ValueEnum>(name: &str, text: &str) -> Result<T, CommandError> {
 
 type FileSetting<T> = Option<(T, SettingOrigin)>;
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, Default)]
 struct ConfigFile {
     theme: FileSetting<ColorChoice>,
+    screen_colors: FileSetting<ScreenColorChoice>,
     ascii: FileSetting<bool>,
     scope: FileSetting<UsualScope>,
     times: FileSetting<TimeStyle>,
@@ -266,6 +295,7 @@ impl ConfigFile {
             let (name, value) = (&**key.get_ref(), value.get_ref());
             match name {
                 "theme" => config.theme = entry.word(name, value)?,
+                "screen_colors" => config.screen_colors = entry.word(name, value)?,
                 "ascii" => config.ascii = entry.flag(name, value)?,
                 "scope" => config.scope = entry.word(name, value)?,
                 "times" => config.times = entry.word(name, value)?,

@@ -173,7 +173,7 @@ pub(crate) fn resume_command(ui: &mut Ui, session: &str, cwd: &str) -> Result<()
     Ok(())
 }
 
-/// Lists what was written, or would be.
+/// Lists the changes that were written, or would be.
 pub(crate) fn written_json(
     change: &PlannedChange,
     done: Option<(u64, Option<PathBuf>)>,

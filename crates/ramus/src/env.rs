@@ -191,7 +191,7 @@ pub(crate) fn expand_addresses(typed: &[String]) -> Result<Vec<String>, CommandE
     Ok(addresses)
 }
 
-/// Returns where somebody asks from. `None`: nowhere, because the directory is gone.
+/// Returns the current directory. `None`: it no longer exists.
 pub(crate) fn current_dir(global: &Global) -> Option<CurrentDir> {
     let path = std::env::current_dir().ok()?;
     let decides = global.settings.scope.value == UsualScope::Project;
@@ -211,11 +211,13 @@ pub(crate) fn claude_dir_candidates(global: &Global) -> Vec<PathBuf> {
     }
     if let Some(dirs) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dirs| !dirs.is_empty()) {
         // Other tools of the field take a comma-separated list here.
-        return dirs.to_string_lossy().split(',').map(|dir| PathBuf::from(dir.trim())).collect();
+        let dirs = dirs.to_string_lossy();
+        // An empty one would be the current directory.
+        let named = dirs.split(',').map(str::trim).filter(|dir| !dir.is_empty());
+        return named.map(PathBuf::from).collect();
     }
-    let home = std::env::home_dir().unwrap_or_default();
-    let config =
-        std::env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+    let home = home_dir();
+    let config = path_variable("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
     vec![home.join(".claude"), config.join("claude")]
 }
 
@@ -338,7 +340,7 @@ impl LocalClock {
         format!("{count} {unit} ago")
     }
 
-    /// Writes a time as short as it can be told: its age in a list, else the hour today, the day this year.
+    /// Formats a time as short as possible: its age in a list, else the hour today, the day this year.
     pub(crate) fn short_time(&self, time: Time) -> String {
         if self.is_relative { self.age(time) } else { self.short_date(time) }
     }

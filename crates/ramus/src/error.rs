@@ -130,9 +130,9 @@ impl From<ramus_archive::ArchiveError> for CommandError {
             ArchiveError::NotAnArchive(_) => Some("set RAMUS_ARCHIVE to use another file"),
             ArchiveError::Newer(_) => Some("use the newer ramus"),
             ArchiveError::NotInitialized(_) => Some("`ramus archive init` prepares it"),
-            ArchiveError::NotShareable(_) => {
-                Some("name a server by RAMUS_ARCHIVE=postgres://… or --archive; see docs/team.md")
-            }
+            ArchiveError::NotShareable(_) => Some(
+                "use --archive postgres://… or RAMUS_ARCHIVE to choose a server; see docs/team.md",
+            ),
             ArchiveError::Full(_) => {
                 Some("free some space, then run the command again to continue")
             }

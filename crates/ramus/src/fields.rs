@@ -1,5 +1,7 @@
 //! `-o title,id,cost`: chosen fields of the rows of a list, by the names that `--json` gives them.
 
+use std::collections::BTreeSet;
+
 use ramus_core::ids::ShortIds;
 use ramus_render::layout::{pad_line, truncate_line};
 use ramus_render::{Label, Line};
@@ -11,7 +13,7 @@ use crate::error::CommandError;
 use crate::table;
 use crate::ui::Ui;
 
-/// Fields that have a shorter name beside that of `--json`.
+/// Fields that have a shorter name besides that of `--json`.
 const SHORT_NAMES: [(&str, &str); 5] = [
     ("cost", "cost_usd"),
     ("branches", "conversations"),
@@ -47,6 +49,8 @@ pub(crate) struct FieldPrinter<'a> {
     pub(crate) header: bool,
     pub(crate) short_ids: &'a ShortIds,
     pub(crate) clock: &'a LocalClock,
+    /// Fields that rows have only if they are asked for.
+    pub(crate) on_request: &'static [&'static str],
 }
 
 impl FieldPrinter<'_> {
@@ -88,11 +92,22 @@ impl FieldPrinter<'_> {
     ) -> Result<Vec<String>, CommandError> {
         let cell = |field: &String| {
             let name = field_name(field);
-            let value = row.get(name).ok_or_else(|| unknown_field(field, row))?;
+            let value = row.get(name).ok_or_else(|| self.unknown_field(field, row))?;
             let text = if is_terminal { self.read_text(name, value) } else { plain_text(value) };
             Ok(text.replace(['\t', '\n', '\r'], " "))
         };
         self.fields.iter().map(cell).collect()
+    }
+
+    fn unknown_field(&self, field: &str, row: &Map<String, Value>) -> CommandError {
+        let names = row.keys().map(String::as_str).chain(self.on_request.iter().copied());
+        let mut names: BTreeSet<&str> = names.collect();
+        let short = SHORT_NAMES.iter().filter(|(_, name)| names.contains(name));
+        let short: Vec<&str> = short.map(|(short, _)| *short).collect();
+        names.extend(short);
+        let names: Vec<&str> = names.into_iter().collect();
+        CommandError::user_error(format!("no field {field:?}"))
+            .with_hint(format!("the fields are {}", names.join(", ")))
     }
 
     /// Writes a value for a person.
@@ -112,13 +127,6 @@ impl FieldPrinter<'_> {
 fn field_name(field: &str) -> &str {
     let short = SHORT_NAMES.iter().find(|(short, _)| *short == field);
     short.map_or(field, |(_, name)| name)
-}
-
-fn unknown_field(field: &str, row: &Map<String, Value>) -> CommandError {
-    let mut names: Vec<&str> = row.keys().map(String::as_str).collect();
-    names.sort_unstable();
-    CommandError::user_error(format!("no field {field:?}"))
-        .with_hint(format!("the fields are {}", names.join(", ")))
 }
 
 /// Writes a value for a program: texts as they are, nothing for null, lists with commas.
@@ -157,7 +165,7 @@ fn column_lines(fields: &[String], rows: &[Vec<String>], room: usize) -> Vec<Lin
     all.iter().map(line).collect()
 }
 
-/// Makes the widest columns narrower until the row has room for all.
+/// Makes the widest columns narrower until the row fits.
 fn fit_widths(mut widths: Vec<usize>, room: usize) -> Vec<usize> {
     let between = 2 * widths.len().saturating_sub(1);
     loop {

@@ -53,7 +53,7 @@ pub(crate) struct FilterArgs {
     pub(crate) fields: FieldArgs,
 }
 
-/// What rows of a list are put together by.
+/// The key by which rows of a list are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GroupBy {
     /// Git repository, including all its worktrees and clones

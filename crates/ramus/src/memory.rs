@@ -5,7 +5,7 @@ use std::process::Command;
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The setting of the allocator, which hears of it from the environment only.
+/// The setting of the allocator, which reads it only from the environment.
 const DELAY: &str = "MIMALLOC_PURGE_DELAY";
 
 /// Begins again as a program that gives freed memory back at once: for those that go on for hours, in

@@ -1,4 +1,4 @@
-//! Programs that ramus starts: command lines of the user, and what goes on after ramus has ended.
+//! Programs that ramus starts: command lines of the user, and processes that outlive ramus.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Where ramus keeps what is its own: settings, log, archive, cache.
+//! Where ramus keeps its own files: settings, log, archive, cache.
 
 use std::path::{Path, PathBuf};
 

@@ -18,8 +18,8 @@ pub(crate) fn run_guarded(run: impl FnOnce() -> ExitCode + panic::UnwindSafe) ->
         Ok(_) => ExitCode::from(EXIT_CODE),
         Err(payload) => {
             // The screens keep the message of a panicking thread until the terminal is restored.
-            if let Some(said) = payload.downcast_ref::<String>() {
-                report_panic(said);
+            if let Some(text) = payload.downcast_ref::<String>() {
+                report_panic(text);
             }
             ExitCode::from(EXIT_CODE)
         }

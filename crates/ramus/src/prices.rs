@@ -1,4 +1,4 @@
-//! Which file of prices is meant.
+//! Which price file to use.
 
 use std::path::Path;
 

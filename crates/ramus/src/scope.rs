@@ -1,4 +1,4 @@
-//! Which part of the history a command shows where nothing is named, and how that is said.
+//! The default scope of a command, and the message that names it.
 
 use ramus_app::{Address, CurrentProject, Scope, Workspace};
 use ramus_render::json::AnswerScope;
@@ -41,7 +41,7 @@ pub(crate) fn current_name(current: &CurrentProject) -> String {
     project_name(Some(&current.dir.to_string_lossy()), &current.project.name)
 }
 
-/// Adds to an error how to look elsewhere, if only the current project was looked at.
+/// Adds to an error how to widen the scope, if only the current project was searched.
 pub(crate) fn with_wider_hint(
     error: CommandError,
     workspace: &Workspace,

@@ -78,12 +78,12 @@ impl Ui {
         !self.json && self.terminal && io::stdin().is_terminal()
     }
 
-    /// Whether what is shown has colours.
+    /// Whether output is coloured.
     pub(crate) fn has_color(&self) -> bool {
         !(self.theme.sgr)(Label::Error).is_empty()
     }
 
-    /// Returns whether code is worth highlighting.
+    /// Returns whether code should be highlighted.
     pub(crate) fn highlight_mode(&self) -> Highlight {
         if self.has_color() { Highlight::On } else { Highlight::Off }
     }
@@ -161,7 +161,7 @@ impl Ui {
         self.flush_output()
     }
 
-    /// Gives the usual screen back and leaves there what was drawn last.
+    /// Restores the normal screen and leaves the last drawing there.
     pub(crate) fn end_redraw(&mut self) -> io::Result<()> {
         if self.terminal && !self.drawn.is_empty() {
             write!(self.output_writer(), "\x1b[?25h\x1b[?1049l")?;
@@ -184,7 +184,7 @@ impl Ui {
         self.output_writer().flush()
     }
 
-    /// Gives up what could not be handed over.
+    /// Drops output that could not be written.
     pub(crate) fn discard_output(&mut self) {
         if let OutputStream::Plain(out) = &mut self.out {
             let _ = std::mem::replace(out, BufWriter::new(io::stdout())).into_parts();
@@ -218,7 +218,7 @@ impl Ui {
         Ok(self.output_writer().write_all(text.as_bytes())?)
     }
 
-    /// Gives up what is large. A program that ends soon leaves that to the system, which does it at once.
+    /// Leaks large values. A program that ends soon leaves freeing to the system, which does it at once.
     pub(crate) fn let_go<T>(&self, held: T) {
         if matches!(self.out, OutputStream::Plain(_) | OutputStream::Pager { .. }) {
             std::mem::forget(held);
@@ -292,7 +292,7 @@ impl Ui {
         progress_bar(bytes)
     }
 
-    /// Returns what hears how far long work has come, and what could not be read.
+    /// Returns the sink for progress of long work and for read errors.
     pub(crate) fn progress_sink(&self) -> Arc<dyn ProgressSink> {
         Arc::new(UiSink {
             bar: Mutex::default(),
@@ -334,7 +334,7 @@ impl Ui {
     }
 }
 
-/// Waits until a person has read what is on the terminal.
+/// Waits until the user has read the output on the terminal.
 pub(crate) fn wait_for_enter(words: &str) {
     let _ = write!(io::stderr(), "{words} ");
     let _ = io::stdin().read_line(&mut String::new());

@@ -93,7 +93,7 @@ fn make_uuid(session: usize, n: usize) -> String {
     format!("{session:08x}-{n:04x}-4000-8000-{:012x}", session * 100_000 + n)
 }
 
-/// A record as it was intended.
+/// A record of the plan.
 #[derive(Clone)]
 struct CorpusNode {
     uuid: String,

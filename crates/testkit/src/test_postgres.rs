@@ -62,7 +62,7 @@ impl TestPostgres {
         format!("postgres://{user}@{socket}/ramus")
     }
 
-    /// Runs SQL with `psql` as a user; returns what was printed and whether it worked.
+    /// Runs SQL with `psql` as a user; returns its output and whether it worked.
     pub fn psql(&self, user: &str, database: &str, sql: &str) -> Output {
         Command::new(self.programs.join("psql"))
             .args([
@@ -78,7 +78,7 @@ impl TestPostgres {
             .unwrap()
     }
 
-    /// Runs SQL that must work; returns what was printed.
+    /// Runs SQL that must work; returns its output.
     ///
     /// # Panics
     ///

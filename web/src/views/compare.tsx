@@ -103,7 +103,7 @@ export function Compare({ query }: { query: URLSearchParams }) {
                 where={{ session: id, leaf: side.leaf }}
               />
             ))}
-            {views.length === 0 && <p class="hush">nothing of its own</p>}
+            {views.length === 0 && <p class="hush">no messages of its own</p>}
           </section>
         ))}
       </div>

@@ -1,4 +1,4 @@
-// What a session is, and what can be done with it.
+// Facts about a session, and actions.
 
 import { useState } from "preact/hooks";
 import type { Request } from "../act";
@@ -10,7 +10,7 @@ import * as route from "../route";
 import type { Say } from "../toast";
 import { bytes, distinct, several, short, unmarked, whenSent } from "../words";
 
-/** A session beside its transcript: its conversations, what it is, what can be done with it. */
+/** The details panel: conversations, resume point, facts and actions. */
 export function Details({
   id,
   session,
@@ -182,7 +182,7 @@ export function Details({
   );
 }
 
-/** The command that resumes the session where it would go on. */
+/** The command that resumes the session at its resume point. */
 function ResumeCommand({ id, say }: { id: string; say: Say }) {
   const { data } = useGet<Resume>(`sessions/${encodeURIComponent(id)}/resume`);
   return data ? (

@@ -1,4 +1,4 @@
-// Files as they were at a message, and what became of them.
+// Files as of a message, and how they changed since.
 
 import { useState } from "preact/hooks";
 import { Act, type Request } from "../act";
@@ -14,16 +14,16 @@ const SOURCES: Record<string, string> = {
   first: "its first backup, before it was changed",
   next: "the backup of the next prompt",
   write: "a tool wrote it",
-  edit: "edits, done again",
+  edit: "the edits of tools, applied again",
   read: "a tool read it",
-  original: "what a change noted before it",
+  original: "the content before a tool changed it",
   nothing: "its content was not recorded",
 };
 const DOUBTS: Record<string, string> = {
-  "changed-outside": "somebody else changed it",
+  "changed-outside": "it was changed outside Claude Code",
   "late-backup": "the backup was made too late",
   "backup-gone": "the backup no longer exists",
-  unseen: "it was never written down whole",
+  unseen: "its complete content was never recorded",
 };
 
 export function FilesView({

@@ -27,8 +27,8 @@ export function Log({ say }: { say: (text: string) => void }) {
     <div class="page">
       <Head title="Log" />
       <p class="hush">
-        Every change that ramus made. “Undo” reverts it as long as nothing else has changed since. “Restore” brings the
-        session back as it was before that change, also from the trash. Reading is not listed.
+        Every change that ramus made. “Undo” reverts it if nothing else has changed since. “Restore” brings the session
+        back as it was before that change, also from the trash. Reading is not listed.
       </p>
       {data.operations.length === 0 && (
         <section class="card empty">

@@ -1,4 +1,4 @@
-// What there is, what is new, what is about to go.
+// The overview: totals, recent sessions, and sessions due for deletion.
 
 import type { Overview as Told } from "../api";
 import { ArchiveOffer } from "../archive";
@@ -85,11 +85,11 @@ export function Overview() {
 
 const DAY = 86_400_000;
 
-/** A year of days, or what there is of it: one square a day, one column a week. */
+/** Up to a year of days: one square per day, one column per week. */
 function Heat({ activity }: { activity: Record<string, number> }) {
   const days = Object.keys(activity).sort();
   if (days.length === 0) return null;
-  // Until today: a pause is something to see, too.
+  // Ends today, so that a current pause is visible.
   const today = new Date(`${new Date().toISOString().slice(0, 10)}T12:00:00Z`).getTime();
   const newest = Math.max(today, new Date(`${days[days.length - 1]}T12:00:00Z`).getTime());
   const end = newest + (6 - new Date(newest).getUTCDay()) * DAY;

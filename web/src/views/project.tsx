@@ -1,4 +1,4 @@
-// One project: its sessions and its numbers.
+// One project: its sessions and statistics.
 
 import type { Sessions, Stats } from "../api";
 import { query } from "../api";

@@ -12,12 +12,12 @@ import { several, short } from "../words";
 
 const FIELDS = ["q", "regex", "role", "branch", "tool", "since", "until", "project", "session", "sort"] as const;
 
-/** The last results, shown at once when the user comes back. */
+/** The last results, shown at once when the user returns. */
 let last: { asked: string; hits: Hit[]; progress?: Progress } | undefined;
 
 export function Search({ query }: { query: URLSearchParams }) {
   const asked = query.toString();
-  // Only what was left has a place.
+  // Only a revisited search has earlier results.
   const back = useRef(placeHere().top !== undefined && last?.asked === asked ? last : undefined);
   const [hits, setHits] = useState<Hit[]>(back.current?.hits ?? []);
   const [progress, setProgress] = useState<Progress | undefined>(back.current?.progress);
@@ -31,11 +31,11 @@ export function Search({ query }: { query: URLSearchParams }) {
   const form = useRef<HTMLFormElement>(null);
   const q = query.get("q") ?? "";
   const input = useRef<HTMLInputElement>(null);
-  // At once, so that what is typed next is typed there.
+  // Focus at once, so that the next key is typed here.
   useLayoutEffect(() => {
     if (!q) input.current?.focus();
   }, []);
-  // Not as a property: drawing the page again would take back what is being typed.
+  // Not as a property: a new render would overwrite what is being typed.
   useLayoutEffect(() => {
     if (input.current) input.current.value = q;
   }, [q]);
@@ -188,7 +188,7 @@ export function Search({ query }: { query: URLSearchParams }) {
         {!q
           ? "Every branch, agent and tool result is searched. Filters: tool:Bash file:main.rs since:7d is:error -without"
           : busy
-            ? `Looking… ${several(hits.length, "hit")}`
+            ? `Searching… ${several(hits.length, "hit")}`
             : progress
               ? `${several(progress.found, "message")}${progress.shown < progress.found ? `, the best ${progress.shown} are shown` : ""}${(progress.notes ?? []).map((note) => `. ${note}`).join("")}`
               : ""}
@@ -238,7 +238,7 @@ const KINDS: Record<string, string> = {
   "tool-result": "tool result",
 };
 
-/** Whether nothing but this prompt is left of a session. */
+/** Whether the session was deleted and only this prompt is left. */
 const isGone = (hit: Hit) => hit.class === "prompt-only";
 
 function Found({ hit, children }: { hit: Hit; children: ComponentChildren }) {

@@ -40,7 +40,7 @@ interface Props {
 
 const GONE = new Refused(
   "this session no longer exists",
-  "it was moved or deleted; what ramus put into the trash the log brings back",
+  "it was moved or deleted; use the log to restore it if ramus moved it to the trash",
   404,
 );
 
@@ -54,7 +54,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
   const [finding, setFinding] = useState(false);
   const [noting, setNoting] = useState<string>();
   const [moved, setMoved] = useState<MovedTo>();
-  // Behind a plan nothing moves: what it does may take the session away.
+  // Hold back news while a plan is open: it may move the session.
   const held = change !== undefined && "request" in change;
   const answers = useAnswers(address, { id, leaf, at, held });
   const { detail, path, outline, lineage } = answers;
@@ -87,7 +87,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
     readAnnotations(id).catch(() => undefined);
   }, [id]);
   const onLoad = useReadingKeys(list, path, { address, here, say, onWay, onTurn: setChosen });
-  // What other sessions call it may be known only now.
+  // The list may know its title earlier.
   useEffect(() => {
     if (listed && detail.data && listed !== detail.data.title) detail.again();
   }, [listed]);

@@ -1,4 +1,4 @@
-// What there is, counted.
+// Statistics.
 
 import type { Stats } from "../api";
 import { useGet } from "../hooks";

@@ -1,4 +1,4 @@
-// Tokens and what they cost: any range of days, stacked in several ways, down to sessions and messages.
+// Tokens and cost: any range of days, stacked by several keys, down to sessions and messages.
 
 import { useMemo, useState } from "preact/hooks";
 import type { DailyRow, DailyUsage, Exchanges } from "../api";
@@ -56,7 +56,7 @@ export function UsageView({ query }: { query: URLSearchParams }) {
   if (!data)
     return (
       <div class="page">
-        <Waiting what="Adding up" />
+        <Waiting what="Loading usage" />
       </div>
     );
   if (data.rows.length === 0)
@@ -64,8 +64,8 @@ export function UsageView({ query }: { query: URLSearchParams }) {
       <div class="page">
         <Head title="Usage" />
         <section class="card empty">
-          <h2>Nothing was used yet</h2>
-          <p>No reply with tokens was found. Replies of Claude Code are counted here as soon as they are written.</p>
+          <h2>No usage yet</h2>
+          <p>No replies with tokens found. New replies are counted as soon as Claude Code writes them.</p>
           <a class="button" href="/">
             Go to the overview
           </a>
@@ -75,12 +75,12 @@ export function UsageView({ query }: { query: URLSearchParams }) {
   return <Figures data={data} query={query} />;
 }
 
-/** The choices are part of the address: they can be kept and sent. */
+/** The choices are part of the address, so that they can be bookmarked and shared. */
 function useChoices(query: URLSearchParams, data: DailyUsage) {
   const days = data.rows.flatMap((row) => row.day ?? []);
   const first = days.reduce((a, b) => (a < b ? a : b), today());
   const newest = days.reduce((a, b) => (a > b ? a : b), first);
-  // A history that ended a while ago is shown until its end.
+  // An old history is shown up to its last day.
   const end = newest > today() || newest < lastDays(today(), 30).from ? newest : today();
   const [from, to] = [query.get("from"), query.get("to")];
   const named = query.get("days") ?? (from || to ? "" : "30");
@@ -350,7 +350,7 @@ function GroupTable({
   );
 }
 
-/** How much of what was sent came out of the cache, by model. */
+/** The share of input tokens that was read from the cache, by model. */
 function Cache({ rows, data }: { rows: DailyRow[]; data: DailyUsage }) {
   const by = groups(rows, (row) => model(data.models[row.model] || "unknown model"), "tokens").slice(0, MOST);
   return (
@@ -430,11 +430,11 @@ function SessionTable({ data, rows, measure }: { data: DailyUsage; rows: DailyRo
   );
 }
 
-/** The prompts of a session that used most, with a link to each. */
+/** The most expensive prompts of a session, with links. */
 function CostlyExchanges({ id }: { id: string }) {
   const { data, error } = useGet<Exchanges>(`sessions/${encodeURIComponent(id)}/exchanges`);
   if (error) return <Failure error={error} />;
-  if (!data) return <Waiting what="Reading its messages" />;
+  if (!data) return <Waiting what="Loading its prompts" />;
   const most = [...data.exchanges]
     .filter((one) => one.tokens > 0)
     .sort((a, b) => (b.cost_usd ?? 0) - (a.cost_usd ?? 0) || b.tokens - a.tokens)

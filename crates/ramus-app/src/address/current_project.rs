@@ -1,4 +1,4 @@
-//! The project of the directory that somebody is in: what a question is about if it names nothing.
+//! The project of the current directory: the scope of a question that names nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -9,17 +9,17 @@ use ramus_store::real_path::real_path;
 use super::{AddressResolver, ResolvedProject, Scope};
 use crate::workspace::Workspace;
 
-/// The directory that somebody asks from.
+/// The current directory of the caller.
 #[derive(Clone, Debug)]
 pub struct CurrentDir {
     pub path: PathBuf,
-    /// The home directory, which holds everything and so is no project for what lies below it.
+    /// The home directory. It contains everything, so it is not the project of directories below it.
     pub home: Option<PathBuf>,
-    /// Whether its project is meant where nothing is named; otherwise everything is.
+    /// Whether its project is the default scope; otherwise everything is.
     pub decides: bool,
 }
 
-/// A project, and the directory that it stands for.
+/// A project, and the directory that it belongs to.
 #[derive(Clone, Debug)]
 pub struct CurrentProject {
     pub project: ResolvedProject,
@@ -27,13 +27,13 @@ pub struct CurrentProject {
 }
 
 impl Workspace {
-    /// Returns the project that is meant where nothing is named; `None`: everything is.
+    /// Returns the project that is the default scope; `None`: everything is.
     pub fn current_project(&self) -> Option<CurrentProject> {
         let current = self.current_dir().filter(|current| current.decides)?;
         AddressResolver::new(self).project_around(&current.path, current.home.as_deref())
     }
 
-    /// Returns what is meant where nothing is named.
+    /// Returns the default scope.
     pub fn default_scope(&self) -> Scope {
         match self.current_project() {
             Some(current) => Scope::Project(current.project),

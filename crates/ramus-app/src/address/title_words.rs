@@ -72,7 +72,8 @@ impl AddressResolver<'_> {
                     continue;
                 };
                 let Some(fit) = typed.compare_with(title) else { continue };
-                // What no list shows (R18), such as a file with titles of other sessions, is meant only if nothing else is.
+                // A file that no list shows (R18), such as one with titles of other sessions, matches only if nothing
+                // else does.
                 let fit = (session.digest.class.is_hidden(), fit, is_elsewhere(project));
                 if best.is_none_or(|best| fit < best) {
                     best = Some(fit);

@@ -1,4 +1,4 @@
-//! Archiving what is new: what it would do, how it is done, and how it went.
+//! Plans and runs the archiving of new content, and describes the result.
 
 use ramus_archive::add::AddReport;
 use ramus_archive::{Archive, ArchiveError};
@@ -104,7 +104,7 @@ impl Workspace {
         self.add_to_archive(place.open_or_create()?, &[Scope::All], now).map(Some)
     }
 
-    /// Archives what is new of some scopes.
+    /// Archives new content of some scopes.
     pub fn add_to_archive(
         &self,
         archive: &Archive,

@@ -50,16 +50,16 @@ impl Workspace {
         }
         let content = NewContent::Bytes(new.into_bytes());
         let step = match old {
-            Some(_) => {
-                let before =
-                    Stamp::of_file(&file).map_err(|source| PathError::new(&file, source))?;
-                PlanStep::ReplaceFile { file: file.clone(), before: Some(before), content }
+            Some(old) => {
+                // What was read, not what is there by now: the client may write its settings meanwhile.
+                let before = Some(Stamp::of_bytes(old.as_bytes()));
+                PlanStep::ReplaceFile { file: file.clone(), before, content }
             }
             None => PlanStep::CreateFile { file: file.clone(), content },
         };
         let (words, log) = match request {
             SettingsRequest::Install => ("Adds a hook to", "add the archive hook"),
-            SettingsRequest::Uninstall => ("Takes the hook out of", "remove the archive hook"),
+            SettingsRequest::Uninstall => ("Removes the hook from", "remove the archive hook"),
         };
         let plan = WritePlan {
             what: OperationKind::Settings,

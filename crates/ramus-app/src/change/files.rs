@@ -1,4 +1,4 @@
-//! Plans to restore files of a project as they were at a message.
+//! Plans to restore files of a project to their state at a message.
 
 use std::path::Path;
 

@@ -9,7 +9,7 @@ use super::{PlannedChange, new_id};
 const PLAN_LIFETIME: Duration = Duration::from_secs(15 * 60);
 const MAX_PLANS: usize = 32;
 
-/// Keeps what was shown until it is carried out, for some time.
+/// Keeps plans that were shown until they are applied or expire.
 #[derive(Debug, Default)]
 pub struct PlanKeeper {
     shown: Mutex<Vec<ShownPlan>>,
@@ -49,7 +49,7 @@ impl PlanKeeper {
         Some(shown.remove(place).change)
     }
 
-    /// Returns what is still good.
+    /// Returns the plans that have not expired.
     fn lock_valid_plans(&self, at: Instant) -> MutexGuard<'_, Vec<ShownPlan>> {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         shown.retain(|shown| at.saturating_duration_since(shown.at) < PLAN_LIFETIME);

@@ -19,7 +19,7 @@ use super::{ChangeError, ChangeKind, OpenedSession, PlannedChange};
 use crate::address::Scope;
 use crate::workspace::{SurveyDetail, Workspace};
 
-/// Where a new session goes, and what it is called.
+/// Project and title of a new session.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NewSessionAt<'a> {
     /// Another project: its path, its name or a part of it.
@@ -32,7 +32,7 @@ pub struct NewSessionAt<'a> {
 pub struct MergeRequest<'a> {
     pub conversations: &'a [(&'a OpenedSession, NodeId)],
     pub strategy: MergeStrategy,
-    /// They may have nothing in common, and what they have is not looked for.
+    /// They may have nothing in common; common messages are not searched for.
     pub no_base: bool,
     /// Which version is valid where several conversations changed a file differently.
     pub policy: ConflictPolicy,

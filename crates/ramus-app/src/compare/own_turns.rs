@@ -10,7 +10,7 @@ use ramus_store::{PathError, RecordReader};
 
 use crate::conversation::OpenConversation;
 
-/// How many bytes of records are held as turns, for each side.
+/// How many bytes of records are kept as turns, for each side.
 const MAX_BUFFERED_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The turns of a side while they are few, so that most conversations are read once.

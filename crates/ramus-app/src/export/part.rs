@@ -28,7 +28,7 @@ use super::picture::ExportPictures;
 use super::sums::PartFacts;
 use super::{ExportError, ExportRequest, ToolDetail};
 
-/// One session file, and what was made of it so far.
+/// One session file, with its entries so far.
 pub(super) struct ExportPart<'a> {
     pub(super) file: &'a FilePath,
     pub(super) source: SessionReader,
@@ -43,7 +43,7 @@ pub(super) struct ExportPart<'a> {
     /// The agents of calls whose results do not name them.
     pub(super) agents: HashMap<IdHash, String>,
     made: SpoolBuffer,
-    /// The outline entries of what was made.
+    /// The outline entries made so far.
     outlines: SpoolBuffer,
     pieces: HashMap<(MessageNodeId, MessageNodeId), ExportPiece>,
     forks: HashMap<(MessageNodeId, Option<MessageNodeId>), ExportPiece>,
@@ -91,7 +91,7 @@ impl<'a> ExportPart<'a> {
         }
     }
 
-    /// Makes what is to be written of a path.
+    /// Makes the part of a path that is to be written.
     pub(super) fn make_pieces(
         &mut self,
         path: &ConversationPath,
@@ -199,7 +199,7 @@ impl<'a> ExportPart<'a> {
         style: ExportStyle<'_>,
     ) -> Result<ExportPiece, ExportError> {
         let key = (at, rest.first().copied());
-        // In JSON the way taken is told too, and how it ends.
+        // JSON also has the branch taken, and its end.
         if let Some(made) = self.forks.get(&key).filter(|_| format != DocumentFormat::Json) {
             return Ok(made.clone());
         }
@@ -244,7 +244,7 @@ impl<'a> PartReader<'a> {
         Self { source, history, format, redacts, problem: None }
     }
 
-    /// Reads a body; `sums` hear of what lies on the path.
+    /// Reads a body; `sums` are updated for records on the path.
     fn read_body(
         &mut self,
         id: NodeId,
@@ -334,7 +334,7 @@ impl<'a> PieceWriter<'a> {
                 Some(redact_if_asked(request, text, &mut self.found))
             });
         }
-        // The first words of other ways do not come from records that are read here.
+        // The labels of other branches do not come from records that are read here.
         if let TurnKind::Fork(fork) = &mut turn.kind {
             for branch in &mut fork.branches {
                 // They are counted in the transcript that they stand in.

@@ -10,7 +10,7 @@ use super::ImagePlacement;
 /// Pictures met so far, those that become files kept until the transcript is whole.
 pub(super) struct ExportPictures {
     images: ImagePlacement,
-    /// The way from the transcript to the directory of the export.
+    /// The relative path from the transcript to the directory of the export.
     path_to_root: &'static str,
     files: BTreeMap<String, Vec<u8>>,
 }
@@ -54,7 +54,7 @@ impl ExportPictures {
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// What each letter stands for; 64: nothing.
+/// The value of each letter; 64: none.
 static VALUES: [u8; 256] = {
     let mut values = [64; 256];
     let mut letter = 0;

@@ -26,7 +26,7 @@ pub(super) struct ExportPlan<'a> {
     agent_files: BTreeMap<(usize, String), String>,
     /// Whole sessions are written, and so are all of their agents.
     pub(super) is_whole: bool,
-    /// Which session holds a record that another one continues.
+    /// Which session contains a record that another one continues.
     homes: BTreeMap<(usize, u128), &'a SurveyedFile>,
     pub(super) rule: ResumeRule,
 }
@@ -231,7 +231,7 @@ impl<'a> ExportPlan<'a> {
         self.agent_files.get(&(job.project_index, id.to_owned())).map(String::as_str)
     }
 
-    /// Returns the session of the same project that holds a record.
+    /// Returns the session of the same project that contains a record.
     pub(super) fn home_session(
         &self,
         job: &ExportJob<'_>,

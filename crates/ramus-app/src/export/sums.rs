@@ -20,7 +20,7 @@ pub(super) struct PartFacts {
     models: Vec<String>,
 }
 
-/// What one record of an answer says of it.
+/// The facts that one record of a reply has about it.
 struct CountedMessage {
     /// The message it belongs to; records of one message repeat its usage (R20).
     message: usize,
@@ -29,7 +29,7 @@ struct CountedMessage {
 }
 
 impl PartFacts {
-    /// Takes in what a body tells.
+    /// Adds the facts of a body.
     pub(super) fn add_body(&mut self, node: NodeId, body: &RecordBody) {
         match body {
             RecordBody::Assistant(body) if !body.is_synthetic() => {

@@ -37,7 +37,7 @@ pub struct WrittenTranscript {
     pub bytes: u64,
 }
 
-/// A planned export, and what was found while it was written.
+/// A planned export, with the counts collected while writing.
 pub struct Exporter<'a> {
     pub(super) plan: ExportPlan<'a>,
     pub(super) request: &'a ExportRequest,
@@ -109,7 +109,7 @@ impl<'a> Exporter<'a> {
         self.plan.transcript_count()
     }
 
-    /// Returns what was taken out so far. `None`: nothing is to be.
+    /// Returns what was redacted so far. `None`: nothing is to be redacted.
     pub fn redaction_counts(&self) -> Option<RedactionCounts> {
         self.request
             .redact
@@ -270,7 +270,7 @@ impl<'a> Exporter<'a> {
         })
     }
 
-    /// Makes all of a path that is not there yet; what is above it sums it up.
+    /// Makes everything of a path that is still missing; its head sums this up.
     fn make_document(
         &self,
         job: &ExportJob<'a>,
@@ -478,12 +478,12 @@ impl<'a> Exporter<'a> {
         (1..).zip(&job.session.digest.conversations).map(sibling).collect()
     }
 
-    /// Takes out of a text what is to be taken out.
+    /// Redacts a text, if that is wanted.
     pub(super) fn redact_title(&self, text: &str) -> String {
         if !self.request.redact {
             return text.to_owned();
         }
-        // Titles are copies of what is counted in the transcript itself.
+        // Titles are copies of texts that the transcript itself counts.
         redact_text(text, &mut RedactionCounts::default()).into_owned()
     }
 }

@@ -23,7 +23,7 @@ use super::{SearchCounts, SearchFiles, SearchRequest};
 use crate::address::ResolvedFile;
 use crate::workspace::{ProgressSink, Workspace};
 
-/// Of how many sessions, and up to which size of their files, branches are looked at to order hits.
+/// The limits up to which branches are examined to order hits: number of sessions, and size of their files.
 const ACTIVE_SESSIONS: usize = 10;
 const ACTIVE_BYTES: u64 = 4 * 1024 * 1024;
 
@@ -482,18 +482,19 @@ impl<'a> SearchBatch<'a> {
             SourceFormat::Records if depth > 0 => Some(RecordReader::open(&source.file.path)?),
             _ => None,
         };
-        for ((at, nth), spot) in together.iter().zip(found.nodes) {
+        for ((at, nth), copy_context) in together.iter().zip(found.nodes) {
             let known = &mut self.located[*at];
             if let Some(copy) = nth.checked_sub(1) {
-                known.copies[copy] = spot.branch;
+                known.copies[copy] = copy_context.branch;
                 continue;
             }
-            if let (Some(bodies), Some(node)) = (&mut bodies, spot.node) {
+            if let (Some(bodies), Some(node)) = (&mut bodies, copy_context.node) {
                 known.context = Some(read_context(&found.history, bodies, node, depth)?);
             }
-            let short = spot.uuid.as_deref().map(|uuid| found.history.short_uuid(uuid).to_owned());
+            let short =
+                copy_context.uuid.as_deref().map(|uuid| found.history.short_uuid(uuid).to_owned());
             known.short_uuid = short;
-            known.hit_context = spot;
+            known.hit_context = copy_context;
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ pub(super) fn read_context(
             break;
         }
         let summary = message_summary(history, bodies, above)?;
-        // A message without a text says nothing about the hit.
+        // A message without text explains nothing about the hit.
         if !summary.text.trim().is_empty() {
             context.before.insert(0, summary);
         }

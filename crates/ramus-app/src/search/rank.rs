@@ -42,17 +42,17 @@ impl RankedHits {
     }
 }
 
-/// By how much the newest session is worth more than an old one, and after how many days half of that.
+/// The bonus of the newest session over an old one, and the number of days after which half of it is left.
 const RECENCY_SHARE: f32 = 0.25;
 const RECENCY_DAYS: f32 = 30.0;
 /// What further messages of a session add to the best one.
 const NEXT_SHARES: [f32; 3] = [1.0, 0.25, 0.12];
-/// How much long sessions are worth less: they have more words by chance.
+/// The penalty for long sessions, which contain more words by chance.
 const LENGTH_SHARE: f32 = 0.45;
 const MAX_LENGTH_RATIO: f32 = 4.0;
 /// How many sessions are shown that have only some of the words: the best of them were meant, or none.
 const MAX_PARTIAL: usize = 20;
-/// What words that are spread over a session are worth beside words in one message.
+/// The weight of words spread over a session, relative to words in one message.
 const SPREAD_SHARE: f32 = 0.6;
 
 /// Returns the session that a source belongs to, as far as the search knows.
@@ -243,7 +243,7 @@ impl<'a> Ranker<'a> {
         }
     }
 
-    /// Puts together the records of one message: what a reply says, the calls it makes, and their results.
+    /// Joins the records of one message: the text of a reply, its calls, and their results.
     fn group_messages(&self, hits: &[Hit], own: &[usize]) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut known: BTreeMap<IdHash, usize> = BTreeMap::new();
@@ -284,7 +284,7 @@ impl<'a> Ranker<'a> {
         if has_message { together } else { SPREAD_SHARE * self.spread_score(messages) }
     }
 
-    /// Returns what the words are worth if each is taken from the message where it counts most.
+    /// Returns the weight of the words if each is taken from the message where it counts most.
     fn spread_score(&self, messages: &[MessageMatch]) -> f32 {
         let only = |strength: &MatchStrength, bit: u64| MatchStrength {
             terms: strength.terms & bit,

@@ -35,9 +35,9 @@ pub struct SearchRequest {
     pub status: Option<BranchStatus>,
     pub agents: AgentFilter,
     pub order: SearchOrder,
-    /// If the best come first: how many messages of each session are handed out. `None`: all.
+    /// If the best come first: the maximum number of messages of each session. `None`: all.
     pub per_session: Option<usize>,
-    /// Only what was typed, exactly: no other case, no other words.
+    /// Search for exactly the typed text: no other case, no other words.
     pub is_exact: bool,
     /// If no session has all words, show those that have most of them.
     pub accepts_partial: bool,
@@ -69,7 +69,7 @@ pub enum AgentFilter {
 /// The order of hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchOrder {
-    /// The newest first; hits are handed out while files are still read. A message must have all words.
+    /// Newest first; hits are delivered while files are still read. A message must have all words.
     Newest,
     /// The best sessions first, each with its best messages; the words may be in several messages.
     Best,
@@ -110,7 +110,7 @@ impl SearchRequest {
         }
     }
 
-    /// Searches for what was typed: words, phrases and filters ([`TypedQuery`]).
+    /// Searches for a typed query: words, phrases and filters ([`TypedQuery`]).
     pub fn from_text(text: &str) -> Result<Self, SearchError> {
         Self::from_typed(&TypedQuery::parse(text), MatchOptions::default(), &Zoned::now())
     }
@@ -131,7 +131,7 @@ impl SearchRequest {
         if typed.filters.is_empty() || !typed.without.is_empty() {
             let message = match typed.without.is_empty() {
                 true => "the search text is empty".to_owned(),
-                false => "add a word to find beside those to leave out".to_owned(),
+                false => "add a word to find; `-word` only leaves messages out".to_owned(),
             };
             return Err(QueryError { message, span: None }.into());
         }
@@ -151,7 +151,7 @@ impl SearchRequest {
         request.with_filters(filters, now)
     }
 
-    /// Chooses what is found if there are no words: what the filters are about.
+    /// Chooses the kinds of text to find if there are only filters.
     fn search_anything(&mut self) -> Result<(), QueryError> {
         let kinds = match &*self {
             it if !it.query.kinds.is_empty() || !it.query.roles.is_empty() => return Ok(()),
@@ -237,7 +237,7 @@ impl SearchRequest {
         rank_hits(scan, sources, &self.query, self.per_session.is_some())
     }
 
-    /// Whether messages that have the words can be left out all the same.
+    /// Whether messages that have the words can still be left out.
     pub fn has_filters(&self) -> bool {
         let Query { kinds, roles, since, until, only_errors, model, .. } = &self.query;
         let has_excluded = || self.query.typed_words().is_some_and(|it| !it.without.is_empty());

@@ -33,7 +33,7 @@ pub(super) fn search_sources(
             sessions
                 .flat_map(|found| match found.project.as_ref().map(index) {
                     Some(Some(index)) => in_project(index, Some(&found.file)),
-                    // A project that is gone from the listing has nothing left to search.
+                    // A project that is no longer listed has nothing to search.
                     Some(None) => Vec::new(),
                     None => {
                         vec![SearchSource::new(found.file.clone(), SourceFormat::Records, None)]

@@ -231,7 +231,7 @@ fn filters_and_words_to_leave_out_are_typed() {
         ("since:soon x", "invalid time \"soon\""),
         ("is:late x", "`is:` cannot be \"late\"; it can be error"),
         ("commit:xyz", "`commit:` cannot be \"xyz\"; it can be 4 to 64 hexadecimal digits"),
-        ("-harp", "add a word to find beside those to leave out"),
+        ("-harp", "add a word to find; `-word` only leaves messages out"),
         ("  ", "the search text is empty"),
     ] {
         assert_eq!(SearchRequest::from_text(text).unwrap_err().to_string(), expected);

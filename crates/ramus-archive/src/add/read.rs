@@ -51,7 +51,7 @@ const ATTEMPTS: usize = 3;
 /// Whether a chunk has to be stored; it counts as stored from then on.
 type IsNewChunk<'a> = &'a dyn Fn(ContentHash) -> Result<bool, ArchiveError>;
 
-/// Reads what is new of a file; `store` takes its chunks as they come.
+/// Reads the new part of a file; `store` takes its chunks one by one.
 pub(super) fn read_file(
     run: &AddRun<'_>,
     file: &OwnedFile,
@@ -148,7 +148,7 @@ impl Reading<'_> {
         self.read_rest(generation, Rest { start: 0, hashed: 0, kept: 0 }, blake3::Hasher::new())
     }
 
-    /// Reads what came behind the archived part. A short last chunk is stored again, in a longer one.
+    /// Reads the part after the archived one. A short last chunk is stored again, in a longer one.
     fn read_grown(
         &mut self,
         generation: Generation,
@@ -203,7 +203,7 @@ impl Reading<'_> {
         Ok(Some((generation, kept, chunks)))
     }
 
-    /// Hashes the beginning of the file; `None`: it is not what is archived.
+    /// Hashes the beginning of the file; `None`: it differs from the archived content.
     fn hash_beginning(
         &mut self,
         bytes: u64,
@@ -234,7 +234,7 @@ impl Reading<'_> {
     }
 
     /// Whether the file was only appended to while it was read: a file that is overwritten meanwhile would
-    /// be archived as a mixture that it never held.
+    /// be archived as a mixture of two states.
     fn still_begins_with(&mut self, generation: &Generation) -> Result<bool, ArchiveError> {
         Ok(self.hash_beginning(generation.bytes, generation.hash)?.is_some())
     }

@@ -75,7 +75,7 @@ impl ServerAddress {
     }
 }
 
-/// What a URL itself says.
+/// The parts of a URL.
 struct ParsedUrl {
     config: Config,
     ssl_mode: Option<String>,
@@ -111,7 +111,7 @@ fn decode_option(text: &str) -> Result<String, String> {
     Ok(config.get_application_name().unwrap_or_default().to_owned())
 }
 
-/// Whether a URL holds a password; the error says what is wrong with it.
+/// Whether a URL contains a password; the error describes an invalid URL.
 pub(crate) fn has_password(url: &str) -> Result<bool, String> {
     Ok(ParsedUrl::parse(url)?.config.get_password().is_some())
 }

@@ -14,7 +14,7 @@ use super::address::{ServerAddress, TlsMode};
 use super::tls::tls_connector;
 use crate::storage::ArchiveError;
 
-/// How often something is tried that another process, or a broken connection, can get in the way of.
+/// How often to retry what another process, or a lost connection, can interrupt.
 const ATTEMPTS: u32 = 16;
 /// How long to wait before the second attempt; each later one waits twice as long, up to [`LONGEST_WAIT`].
 /// Together they last longer than a server needs to restart.
@@ -97,8 +97,8 @@ impl Server {
         })
     }
 
-    /// Runs a transaction. It is repeated as a whole if another one got in the way or the connection broke.
-    /// After a broken commit nobody knows whether it was done, so `run` must notice what is there already.
+    /// Runs a transaction. It is repeated as a whole if it conflicts with another one or the connection is lost.
+    /// After a lost commit it is unknown whether it took effect, so `run` must detect existing rows.
     pub(super) fn write<T: Send>(
         &self,
         run: impl AsyncFn(&Transaction<'_>) -> Result<T, tokio_postgres::Error> + Sync,
@@ -146,7 +146,7 @@ impl Server {
         Ok(client)
     }
 
-    /// Connects and logs in. A server that takes the connection and says nothing is given up too.
+    /// Connects and logs in. A server that accepts the connection but does not answer is an error too.
     async fn connect(&self) -> Result<Client, QueryError> {
         let config = &self.address.config;
         let each = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);

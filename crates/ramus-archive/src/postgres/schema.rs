@@ -8,16 +8,16 @@ use crate::storage::ArchiveError;
 /// The form of the tables; a higher one is of a newer ramus.
 const VERSION: i32 = 1;
 
-/// The row that says which form the tables have.
+/// The row with the version of the tables.
 const VERSION_TABLE: &str = "CREATE SCHEMA IF NOT EXISTS ramus;
     CREATE TABLE IF NOT EXISTS ramus.schema_version (
         id integer PRIMARY KEY CHECK (id = 1), version integer NOT NULL);
     INSERT INTO ramus.schema_version (id, version) VALUES (1, 0) ON CONFLICT (id) DO NOTHING";
 
-/// The roles of a team; somebody joins by being granted one of them.
+/// The roles of a team; people join by being granted one of them.
 const ROLES: [&str; 2] = ["ramus_member", "ramus_reader"];
 
-/// Makes what is missing. Every step can be repeated, also by several processes at once.
+/// Creates missing tables. Every step can be repeated, also by several processes at once.
 pub(super) fn create_tables(server: &Server, is_team: bool) -> Result<(), ArchiveError> {
     // Two processes that create the same thing at once: one of them fails and finds it there.
     let mut made = server.write(async |transaction| transaction.batch_execute(VERSION_TABLE).await);
@@ -29,7 +29,7 @@ pub(super) fn create_tables(server: &Server, is_team: bool) -> Result<(), Archiv
         let found = lock_version(transaction).await?;
         if found < VERSION {
             transaction.batch_execute(include_str!("schema.sql")).await?;
-            // Chunks are compressed already; a server that does not know this setting works all the same.
+            // Chunks are compressed already. A server that does not know this setting works too.
             let external = "ALTER TABLE ramus.chunks ALTER COLUMN packed SET STORAGE EXTERNAL";
             transaction.batch_execute("SAVEPOINT storage").await?;
             if transaction.batch_execute(external).await.is_err() {

@@ -23,7 +23,7 @@ pub(super) struct Batch<'a, 'b> {
 type Done<T> = Result<T, tokio_postgres::Error>;
 
 impl Batch<'_, '_> {
-    /// Stores chunks; those that are there already stay as they are.
+    /// Stores chunks; existing ones are not changed.
     pub(super) async fn store_chunks(&self, chunks: &[PackedChunk]) -> Done<()> {
         if chunks.is_empty() {
             return Ok(());
@@ -38,7 +38,7 @@ impl Batch<'_, '_> {
         Ok(())
     }
 
-    /// Notes what is new about files; returns those that are still as they were when that was decided.
+    /// Updates files; returns those that were still in the state on which the update was based.
     pub(super) async fn note_files(&self, changes: &[FileChange<'_>]) -> Done<HashSet<Vec<u8>>> {
         // A statement cannot change a row twice.
         let mut files = HashSet::new();
@@ -60,7 +60,7 @@ impl Batch<'_, '_> {
         Ok(noted)
     }
 
-    /// Leaves out files of which a chunk is missing: somebody removed it since.
+    /// Leaves out files of which a chunk is missing, because another process removed it.
     async fn with_all_chunks<'c>(
         &self,
         changes: Vec<&'c FileChange<'c>>,

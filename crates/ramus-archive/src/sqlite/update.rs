@@ -6,7 +6,7 @@ use crate::storage::{
     ContentHash, FileKey, FileUpdate, Forgotten, Generation, PackedChunk, UpdateOutcome, path_bytes,
 };
 
-/// Stores a chunk; one that is there already stays as it is.
+/// Stores a chunk; an existing one is not changed.
 pub(super) fn store_chunk(
     transaction: &Transaction<'_>,
     PackedChunk { chunk, packed }: &PackedChunk,
@@ -18,7 +18,7 @@ pub(super) fn store_chunk(
     Ok(())
 }
 
-/// Notes what is new about a file, unless something else was noted since that was decided.
+/// Updates a file, unless it was changed since the update was computed.
 pub(super) fn note_file(
     transaction: &Transaction<'_>,
     update: &FileUpdate,

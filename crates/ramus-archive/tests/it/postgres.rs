@@ -235,7 +235,7 @@ fn errors_name_the_server_and_never_the_password() {
     let with_password = server.url("postgres").replace("postgres@", "postgres:hunter2@");
     let error = |url: &str| Archive::connect(url, "laptop").unwrap_err().to_string();
     let text = error(&with_password);
-    assert!(text.contains("holds no archive yet") && !text.contains("hunter2"), "{text}");
+    assert!(text.contains("contains no archive yet") && !text.contains("hunter2"), "{text}");
     Archive::initialize_server(&with_password, false).unwrap();
     Archive::initialize_server(&with_password, false).unwrap();
     assert!(Archive::connect(&with_password, "laptop").is_ok());

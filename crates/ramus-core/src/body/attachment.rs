@@ -62,7 +62,7 @@ pub struct HookAttachment {
 pub enum HookKind {
     Success,
     NonBlockingError,
-    /// It stopped what was about to happen.
+    /// It blocked the action.
     BlockingError,
     Cancelled,
     SystemMessage,
@@ -75,7 +75,7 @@ pub enum HookKind {
 pub struct FileAttachment {
     pub kind: AttachedFileKind,
     pub path: String,
-    /// The path as it was shown, most often relative.
+    /// The displayed path, usually relative.
     pub display_path: Option<String>,
     /// The part that was shown; `None` if it was only mentioned or is not text.
     pub text: Option<String>,

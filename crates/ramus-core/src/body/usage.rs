@@ -7,7 +7,7 @@ use bitcode::{Decode, Encode};
 use super::json;
 use crate::cursor::{BrokenJson, JsonCursor};
 
-/// Token counts; what is missing or null counts 0.
+/// Token counts; missing and null fields count as 0.
 ///
 /// `input_tokens` does not include what was read from or written to the cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
@@ -79,7 +79,7 @@ pub struct CacheWrites {
 }
 
 impl TokenUsage {
-    /// Parses a raw `usage` object; what is broken or has the wrong type counts as absent.
+    /// Parses a raw `usage` object; fields that are invalid or have the wrong type count as absent.
     ///
     /// Every reply of a history passes through here when cost is computed, so nothing is allocated
     /// that is not kept.

@@ -87,8 +87,8 @@ const AMBIENT: &[&str] = &[
 pub fn classify_user_text(text: &str) -> UserText<'_> {
     let mut text = text.trim();
     loop {
-        if let Some(said) = recognize_marker(text) {
-            return said;
+        if let Some(marker) = recognize_marker(text) {
+            return marker;
         }
         match leading_tag(text) {
             Some(tag) if is_ambient(tag.name) && !tag.rest.trim().is_empty() => {

@@ -111,13 +111,13 @@ impl ClientChain<'_> {
         spliced
     }
 
-    /// Inserts the calls of a message that are beside the path, and their results, next to the message.
+    /// Inserts the calls of a message that are not on the path, and their results, next to the message.
     fn with_parallel_calls(&self, path: Vec<NodeId>) -> Vec<NodeId> {
         let session = &self.history.session;
         // A path may have a million records: what nearly all of them have is kept by their number.
         let mut on_path = vec![false; session.records().len()];
         path.iter().for_each(|node| on_path[node.index()] = true);
-        // What is beside the path follows the last record of its message on the path.
+        // Records that are not on the path follow the last record of their message on the path.
         let mut last: FxHashMap<IdHash, NodeId> = FxHashMap::default();
         for &node in &path {
             if let Some(message) = self.message_id(node) {
@@ -180,7 +180,7 @@ impl ClientChain<'_> {
         named.iter().any(|node| on_path[node.index()])
     }
 
-    /// Inserts attachments that are beside the path after the prompt or result they belong to.
+    /// Inserts attachments that are not on the path after the prompt or result they belong to.
     fn with_attachments(&self, path: &[NodeId]) -> Vec<NodeId> {
         let History { session, record_tree: tree, .. } = self.history;
         let mut taken: FxHashSet<NodeId> = path.iter().copied().collect();

@@ -10,7 +10,7 @@ use super::sent::{SentMessage, SentRole};
 pub(super) struct MessageJoiner {
     client: ClientBehavior,
     pieces: Vec<SentPiece>,
-    /// How many of them were left when complete ones were last looked for.
+    /// How many of them were left at the last search for complete ones.
     left_open: usize,
 }
 

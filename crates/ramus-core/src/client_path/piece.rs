@@ -30,7 +30,7 @@ pub(super) struct PieceReader<'a> {
     pub(super) ends_with_error: bool,
     /// The lists of tools so far, by their uuids.
     tool_lists: FxHashMap<String, NodeId>,
-    /// Those of which a later record says that only the names were sent.
+    /// Attachments of which only the names were sent, according to a later record.
     pub(super) sent_by_name: FxHashSet<NodeId>,
 }
 
@@ -97,7 +97,7 @@ impl<'a> PieceReader<'a> {
         mut line: Value,
     ) -> Vec<SentPiece> {
         let kind = line["attachment"]["type"].as_str().unwrap_or_default().to_owned();
-        // The turn ended where it was meant to end.
+        // The turn ended normally.
         self.ends_with_prompt &= kind != "max_turns_reached";
         if kind == "deferred_tools_delta" {
             let uuid = line["uuid"].as_str().unwrap_or_default().to_owned();
@@ -280,7 +280,7 @@ fn piece_from_queued(client: ClientBehavior, attachment: &Value) -> Option<SentP
     Some(SentPiece { is_attachment: true, ..SentPiece::from_text(SentRole::System, text) })
 }
 
-/// Returns what is sent for an attached file: its image, if it is one. The text is not recorded.
+/// Returns the content sent for an attached file: its image, if it is one. The text is not recorded.
 fn piece_from_file(content: &Value) -> SentPiece {
     let file = &content["file"];
     let (data, kind) = (&file["base64"], &file["type"]);

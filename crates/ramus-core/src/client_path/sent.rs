@@ -74,7 +74,7 @@ struct PathFacts {
     spoken: FxHashSet<IdHash>,
     /// The id of the last reply.
     last_reply: Option<Value>,
-    /// The lists of tools of which a later record says that only the names were sent.
+    /// The lists of tools of which only the names were sent, according to a later record.
     sent_by_name: FxHashSet<NodeId>,
     has_system_turns: bool,
     ends_with_prompt: bool,
@@ -277,7 +277,7 @@ impl<'a> MessageWriter<'a> {
         }
     }
 
-    /// Returns the messages that were not handed out yet, with what the client adds at the end.
+    /// Returns the messages that were not returned yet, with the client's additions at the end.
     fn finish(mut self) -> Vec<SentMessage> {
         self.add_waiting();
         let mut ends_with_prompt = self.facts.ends_with_prompt || !self.open_calls.is_empty();

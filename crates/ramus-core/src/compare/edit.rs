@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::body::{HunkLine, Replacement, StructuredPatch};
 
-/// Returns the text after an edit. `None`: what is known of the edit does not fit the text.
+/// Returns the text after an edit. `None`: the recorded edit does not fit the text.
 ///
 /// The replaced strings are exact, while hunks may show tabs as spaces; so hunks
 /// decide only where a person changed the proposal `by_hand`, or where the
@@ -59,7 +59,7 @@ fn replace_text(text: &str, edit: &Replacement, with_newline: bool) -> Option<St
     Some(if *all { text.replace(old.as_str(), new) } else { text.replacen(old.as_str(), new, 1) })
 }
 
-/// Applies hunks; every line must be where the hunk says.
+/// Applies hunks; every line must be at the position that the hunk gives.
 fn apply_hunks(text: &str, patch: &StructuredPatch) -> Option<String> {
     if patch.hunks.is_empty() {
         return None;

@@ -70,7 +70,7 @@ pub fn order_exchanges<E>(
 /// Passes on the turns of one of two sides, one after the other.
 pub type TurnReader<'r, E> = dyn FnMut(usize, &mut dyn FnMut(&OwnTurn)) -> Result<(), E> + 'r;
 
-/// Returns the exchanges of two conversations in this order. No more than two are held at a time.
+/// Returns the exchanges of two conversations in this order. At most two are in memory at a time.
 pub fn paired_exchanges<'t>(
     order: &'t ExchangeOrder,
     [a, b]: [&'t mut dyn Iterator<Item = OwnTurn>; 2],
@@ -149,7 +149,7 @@ fn matching_pairs<E>(
 
 /// How similar each prompt of one side is to each of the other.
 struct PromptSimilarities {
-    /// The side with fewer exchanges. Only its words are held, those of the other pass by.
+    /// The side with fewer exchanges. Only its words are kept in memory, those of the other side are streamed.
     short: usize,
     /// The number of its exchanges.
     width: usize,
@@ -179,7 +179,7 @@ impl PromptSimilarities {
     }
 }
 
-/// Reads the prompts of all exchanges of a side; what has no prompt has an empty one.
+/// Reads the prompts of all exchanges of a side; an exchange without a prompt has an empty one.
 fn each_prompt<E>(
     side: usize,
     read_turns: &mut TurnReader<'_, E>,

@@ -1,6 +1,6 @@
 //! The content of files at the end of a conversation, as far as its tool calls show it.
 //!
-//! The client records what a tool wrote, and usually what was there before. Commands change files
+//! The client records what a tool wrote, and usually the content before it. Commands change files
 //! without a record: only a later read shows it.
 
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ pub struct SideFileChange {
 }
 
 impl SideFileChange {
-    /// Completes what is known: a side that did not change the file has the content that the other found.
+    /// Completes the contents: a side that did not change the file has the content that the other side found.
     fn completed_by(&self, other: &Self) -> Self {
         if self.changed {
             return self.clone();

@@ -105,7 +105,7 @@ impl PathStep<'_> {
 
 /// A path as a list of messages.
 struct PathSteps<'a> {
-    stretches: &'a [PathPart<'a>],
+    path_parts: &'a [PathPart<'a>],
     /// The part and the message of each step. A path may have a million of them.
     message_tree: Vec<(u32, MessageNodeId)>,
     /// Uuids that several versions of a record share (R4), by file.
@@ -113,28 +113,32 @@ struct PathSteps<'a> {
 }
 
 impl<'a> PathSteps<'a> {
-    fn new(stretches: &'a [PathPart<'a>]) -> Self {
+    fn new(path_parts: &'a [PathPart<'a>]) -> Self {
         let mut message_tree =
-            Vec::with_capacity(stretches.iter().map(|one| one.path.messages.len()).sum());
-        for (part, stretch) in (0..).zip(stretches) {
-            message_tree.extend(stretch.path.messages.iter().map(|&message| (part, message)));
+            Vec::with_capacity(path_parts.iter().map(|one| one.path.messages.len()).sum());
+        for (part, path_part) in (0..).zip(path_parts) {
+            message_tree.extend(path_part.path.messages.iter().map(|&message| (part, message)));
         }
-        let versions = stretches.iter().map(|stretch| versioned_uuids(stretch.history)).collect();
-        Self { stretches, message_tree, versions }
+        let versions =
+            path_parts.iter().map(|path_part| versioned_uuids(path_part.history)).collect();
+        Self { path_parts, message_tree, versions }
     }
 
     fn step(&self, at: usize) -> PathStep<'a> {
         let (part, message) = self.message_tree[at];
         let part = part as usize;
-        let stretch = self.stretches[part];
-        let name =
-            stretch.history.session.record(stretch.history.message_tree.message(message).head).uuid;
-        PathStep { path_part: stretch, part, message, uuid: name }
+        let path_part = self.path_parts[part];
+        let name = path_part
+            .history
+            .session
+            .record(path_part.history.message_tree.message(message).head)
+            .uuid;
+        PathStep { path_part: path_part, part, message, uuid: name }
     }
 
     fn role_at(&self, at: usize) -> RecordRole {
         let (part, message) = self.message_tree[at];
-        self.stretches[part as usize].history.message_tree.message(message).role
+        self.path_parts[part as usize].history.message_tree.message(message).role
     }
 
     /// Returns the indices of the dialogue messages.
@@ -166,26 +170,26 @@ impl<'a> PathSteps<'a> {
 
     /// Returns the records from a step on, with what decorates them.
     fn own_records(&self, end: usize) -> Vec<OwnRecords> {
-        let stretches = self.stretches;
+        let path_parts = self.path_parts;
         if end >= self.message_tree.len() {
-            return vec![FxHashSet::default(); stretches.len()];
+            return vec![FxHashSet::default(); path_parts.len()];
         }
         let mut places: Vec<FxHashMap<MessageNodeId, u32>> =
-            vec![FxHashMap::default(); stretches.len()];
+            vec![FxHashMap::default(); path_parts.len()];
         for (at, (part, message)) in (0..).zip(&self.message_tree) {
             places[*part as usize].insert(*message, at);
         }
-        let of = |(stretch, places): (&PathPart<'_>, &mut FxHashMap<MessageNodeId, u32>)| {
-            let message_tree = &stretch.history.message_tree;
+        let of = |(path_part, places): (&PathPart<'_>, &mut FxHashMap<MessageNodeId, u32>)| {
+            let message_tree = &path_part.history.message_tree;
             let mut is_own = |node: &&NodeId| {
                 let message = message_tree.message_of(**node);
                 message
                     .and_then(|message| position_above(message_tree, message, places))
                     .is_some_and(|at| at as usize >= end)
             };
-            stretch.path.nodes.iter().filter(|node| is_own(node)).copied().collect()
+            path_part.path.nodes.iter().filter(|node| is_own(node)).copied().collect()
         };
-        stretches.iter().zip(&mut places).map(of).collect()
+        path_parts.iter().zip(&mut places).map(of).collect()
     }
 }
 
@@ -209,10 +213,10 @@ fn position_above(
     Some(place)
 }
 
-fn time_span(stretches: &[PathPart<'_>], own: &[OwnRecords]) -> Option<(Time, Time)> {
+fn time_span(path_parts: &[PathPart<'_>], own: &[OwnRecords]) -> Option<(Time, Time)> {
     let mut span: Option<(Time, Time)> = None;
-    for (stretch, nodes) in stretches.iter().zip(own) {
-        let times = nodes.iter().filter_map(|node| stretch.history.session.record(*node).time);
+    for (path_part, nodes) in path_parts.iter().zip(own) {
+        let times = nodes.iter().filter_map(|node| path_part.history.session.record(*node).time);
         for time in times {
             span = Some(span.map_or((time, time), |(from, to)| (from.min(time), to.max(time))));
         }
@@ -266,9 +270,9 @@ fn dialogue_uuids(step: &PathStep<'_>) -> Vec<Option<RecordUuid>> {
     let PathPart { history, .. } = step.path_part;
     let records =
         history.message_tree.records_of(step.message).iter().map(|id| history.session.record(*id));
-    let said =
+    let dialogue =
         records.filter(|record| matches!(record.kind, RecordKind::User | RecordKind::Assistant));
-    let mut names: Vec<Option<RecordUuid>> = said.map(|record| record.uuid).collect();
+    let mut names: Vec<Option<RecordUuid>> = dialogue.map(|record| record.uuid).collect();
     names.sort_unstable();
     names.dedup();
     names

@@ -74,11 +74,11 @@ impl CopySource<'_> {
     }
 }
 
-/// What a fork is to be like.
+/// The options of a fork.
 #[derive(Clone, Copy, Debug)]
 pub struct ForkOptions<'a> {
     pub title: &'a str,
-    /// The working directory of the project it goes to; `None`: it stays where it was.
+    /// The working directory of the target project; `None`: it is not moved.
     pub cwd: Option<&'a str>,
 }
 

@@ -31,7 +31,7 @@ const TEXT_FIELDS: &[&[u8]] = &[
     b"mergedFrom",
 ];
 
-/// How deep ids are looked for; nothing the client writes is deeper.
+/// The depth up to which ids are searched for; the client writes nothing deeper.
 const MAX_DEPTH: u32 = 8;
 
 type LineEdits = Vec<(Range<usize>, String)>;

@@ -30,7 +30,7 @@ use crate::time::Time;
 /// Reads the body of a record of one of the sources.
 pub type BodyReader<'b> = dyn FnMut(usize, NodeId) -> Option<RecordBody> + 'b;
 
-/// What a woven session is to be like.
+/// The options of a linearized session.
 #[derive(Clone, Copy)]
 pub(super) struct LinearizeConfig<'a> {
     /// The field for the provenance of a record.
@@ -120,7 +120,7 @@ struct UsedIds {
 enum RowPlace {
     /// On the line.
     Chain,
-    /// A record that some clients do not know is attached beside the chain.
+    /// A record that some clients do not know is attached next to the chain.
     Beside,
     /// A record of a sidechain.
     Sidechain,
@@ -188,15 +188,15 @@ impl<'a, 'w> Linearizer<'a, 'w> {
         self.fixes.strays += order.strays;
         let mut renames = Arc::new(self.choose_new_uuids(source, nodes, names));
         let mut entered = FxHashSet::default();
-        for woven in order.rows {
+        for record_row in order.rows {
             let message = history
                 .message_tree
-                .message_of(woven.node())
+                .message_of(record_row.node())
                 .filter(|message| entered.insert(*message));
             if let Some(message) = message {
                 self.replace_used_ids(source, message, &mut renames);
             }
-            match woven {
+            match record_row {
                 OrderedRecord::Chain(node) => self.add_to_chain(source, node, &renames, bodies),
                 OrderedRecord::Beside(node) => self.add_beside(source, node, &renames),
                 OrderedRecord::Sidechain(node) => self.add_sidechain(source, node, &renames),
@@ -219,7 +219,7 @@ impl<'a, 'w> Linearizer<'a, 'w> {
     pub(super) fn into_finished(mut self) -> Option<FinishedChain> {
         let resume = self.tip.take().filter(|_| self.has_message)?;
         let now = self.writer.now;
-        // A record beside the last one would become the end.
+        // A record attached to the last one would become the end.
         let end = self.places.iter().rposition(|place| *place == RowPlace::Chain)? + 1;
         let mut rest = self.places[end..].iter();
         let mut index = 0;
@@ -248,11 +248,11 @@ impl<'a, 'w> Linearizer<'a, 'w> {
                     line.splice.set_time(time);
                 }
                 NewLine::Made(bytes) => {
-                    let Some((_, said, _)) = made.next_if(|(at, ..)| *at == index) else {
+                    let Some((_, user_text, _)) = made.next_if(|(at, ..)| *at == index) else {
                         continue;
                     };
                     let (session, cwd) = (self.writer.session, self.config.cwd);
-                    *bytes = said.into_line(facts, session, cwd, time.unwrap_or(now));
+                    *bytes = user_text.into_line(facts, session, cwd, time.unwrap_or(now));
                 }
             }
         }
@@ -480,13 +480,13 @@ impl<'a, 'w> Linearizer<'a, 'w> {
         self.has_message = true;
         let uuid = (self.writer.new_id)();
         let parent = self.tip.replace(uuid.clone());
-        let said = UserRecord { parent, uuid, content, provenance: from };
-        self.user_records.push((self.lines.len(), said, time));
+        let user_text = UserRecord { parent, uuid, content, provenance: from };
+        self.user_records.push((self.lines.len(), user_text, time));
         // It is written when all times are known.
         self.push_line(NewLine::Made(Vec::new()), RowPlace::Chain);
     }
 
-    /// Copies snapshots of files that belong to what was copied, and which outputs were replaced.
+    /// Copies snapshots of files that belong to copied records, and which outputs were replaced.
     fn copy_notes(
         &mut self,
         source: usize,

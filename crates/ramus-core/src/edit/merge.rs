@@ -55,24 +55,24 @@ pub struct MergeSources<'a> {
     pub branches: Vec<Range<usize>>,
 }
 
-/// What a merge is to be like.
+/// The options of a merge.
 #[derive(Clone, Debug)]
 pub struct MergeOptions<'a> {
     pub strategy: MergeStrategy,
-    /// They may have nothing in common, and what they have is not looked for.
+    /// They may have nothing in common; common messages are not searched for.
     pub no_base: bool,
     pub policy: ConflictPolicy,
     pub title: &'a str,
-    /// The working directory of the project it goes to; `None`: it stays where it was.
+    /// The working directory of the target project; `None`: it is not moved.
     pub cwd: Option<&'a str>,
 }
 
-/// How conversations are put together.
+/// How conversations are combined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergeStrategy {
     /// One after the other.
     Append,
-    /// Exchange by exchange, as they were written.
+    /// Exchange by exchange, by time.
     Interleave,
     /// These exchanges, in this order.
     Pick(Vec<ExchangePick>),
@@ -96,7 +96,7 @@ pub struct PlannedMerge {
     pub chain_fixes: ChainFixes,
 }
 
-/// What becomes of an exchange.
+/// What happens to an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inclusion {
     Copied,
@@ -142,31 +142,31 @@ pub fn plan_merge(
         // Only a digest reads these records again; the lines need the memory.
         taken.iter_mut().for_each(|(_, records)| *records = TakenRecords::default());
     }
-    let mut weave = Linearizer::new(&sources.origins, config, writer);
-    weave.reserve_lines(order.copied_records());
+    let mut linearizer = Linearizer::new(&sources.origins, config, writer);
+    linearizer.reserve_lines(order.copied_records());
     for element in &order.trunk {
-        copy_records(&mut weave, &order.all_records_of(element), UuidPolicy::Keep, bodies);
+        copy_records(&mut linearizer, &order.all_records_of(element), UuidPolicy::Keep, bodies);
     }
     for element in &order.added {
-        add_element(sources, &mut weave, element, order.records_of(element), bodies);
+        add_element(sources, &mut linearizer, element, order.records_of(element), bodies);
     }
     match &request.strategy {
         MergeStrategy::Digest => {
             let text = quote::merge_digest(sources, &taken[1..], bodies);
-            weave.add_user_message(text, quote::digest_provenance(sources, &taken[1..]), None);
+            linearizer.add_user_message(text, quote::digest_provenance(sources, &taken[1..]), None);
         }
         MergeStrategy::Assisted(text) => {
             let text = quote::introduce_digest(text);
-            weave.add_user_message(text, quote::digest_provenance(sources, &taken[1..]), None);
+            linearizer.add_user_message(text, quote::digest_provenance(sources, &taken[1..]), None);
         }
         MergeStrategy::Append | MergeStrategy::Interleave | MergeStrategy::Pick(_) => {}
     }
     if let Some(note) = conflict::conflict_note(&conflicts, request.policy) {
-        weave.add_user_message(note, conflict::note_provenance(sources), None);
+        linearizer.add_user_message(note, conflict::note_provenance(sources), None);
     }
-    let mut finished = weave.into_finished().ok_or(EditRefusal::Empty)?;
+    let mut finished = linearizer.into_finished().ok_or(EditRefusal::Empty)?;
     finished.add_title_and_pointer(request.title, &order.last_prompt_text(sources), writer.session);
-    let FinishedChain { lines, resume, messages, fixes: mended } = finished;
+    let FinishedChain { lines, resume, messages, fixes: repaired } = finished;
     Ok(PlannedMerge {
         new: NewSession {
             id: writer.session.to_owned(),
@@ -176,12 +176,12 @@ pub fn plan_merge(
             leaf: resume,
             messages,
             left_out: order.hidden_messages(),
-            set_back: mended.set_back,
+            set_back: repaired.set_back,
         },
         common: order.common_messages(),
         exchanges: order.list_exchanges(sources),
         conflicts,
-        chain_fixes: mended,
+        chain_fixes: repaired,
     })
 }
 
@@ -248,27 +248,27 @@ fn is_sidechain(sources: &MergeSources<'_>, parts: &Range<usize>) -> bool {
 
 /// Copies records from possibly several files.
 fn copy_records(
-    weave: &mut Linearizer<'_, '_>,
+    linearizer: &mut Linearizer<'_, '_>,
     nodes: &[SourceNode],
     names: UuidPolicy,
     bodies: &mut BodyReader<'_>,
 ) {
     for run in nodes.chunk_by(|a, b| a.0 == b.0) {
         let nodes: Vec<NodeId> = run.iter().map(|(_, node)| *node).collect();
-        weave.copy_records(run[0].0 as usize, &nodes, names, bodies);
+        linearizer.copy_records(run[0].0 as usize, &nodes, names, bodies);
     }
 }
 
 /// Puts an exchange of another conversation on the line.
 fn add_element(
     sources: &MergeSources<'_>,
-    weave: &mut Linearizer<'_, '_>,
+    linearizer: &mut Linearizer<'_, '_>,
     element: &MergeElement,
     records: &[SourceNode],
     bodies: &mut BodyReader<'_>,
 ) {
     let Some(compaction) = &element.compaction else {
-        return copy_records(weave, records, UuidPolicy::Fresh, bodies);
+        return copy_records(linearizer, records, UuidPolicy::Fresh, bodies);
     };
     let quoted = quote::quote_summary(sources, compaction, bodies);
     let (before, after) = if quoted.keeps_head {
@@ -276,8 +276,8 @@ fn add_element(
     } else {
         (&[][..], &compaction.preserved[..])
     };
-    copy_records(weave, before, UuidPolicy::Fresh, bodies);
-    weave.add_user_message(quoted.text, quoted.provenance, quoted.time);
-    copy_records(weave, after, UuidPolicy::Fresh, bodies);
-    copy_records(weave, records, UuidPolicy::Fresh, bodies);
+    copy_records(linearizer, before, UuidPolicy::Fresh, bodies);
+    linearizer.add_user_message(quoted.text, quoted.provenance, quoted.time);
+    copy_records(linearizer, after, UuidPolicy::Fresh, bodies);
+    copy_records(linearizer, records, UuidPolicy::Fresh, bodies);
 }

@@ -21,14 +21,14 @@ use crate::resume::{ClientEra, ResumeReason};
 use crate::session::NodeId;
 use crate::time::Time;
 
-/// A copy without what was wrong.
+/// A repaired copy.
 #[derive(Clone, Debug)]
 pub struct RepairedSession {
     pub new: NewSession,
     pub repairs: Repairs,
 }
 
-/// What a copy puts right.
+/// The repairs of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repairs {
     /// Records whose parent does not exist, or that are their own ancestor.
@@ -133,12 +133,12 @@ pub fn plan_repair(
     bodies: &mut BodyReader<'_>,
 ) -> Result<Option<RepairedSession>, EditRefusal> {
     let config = LinearizeConfig { provenance: ProvenanceField::ForkedFrom, cwd: None, thinking };
-    let mut weave = Linearizer::new(origins, config, writer);
+    let mut linearizer = Linearizer::new(origins, config, writer);
     for (source, origin) in origins.iter().enumerate() {
-        weave.copy_records(source, &origin.nodes, UuidPolicy::Keep, bodies);
+        linearizer.copy_records(source, &origin.nodes, UuidPolicy::Keep, bodies);
     }
     let last = origins.last().ok_or(EditRefusal::Empty)?;
-    let mut finished = weave.into_finished().ok_or(EditRefusal::Empty)?;
+    let mut finished = linearizer.into_finished().ok_or(EditRefusal::Empty)?;
     let is_recovered = |origin: &CopySource<'_>| {
         let records = origin.nodes.iter().map(|node| origin.history.session.record(*node));
         records.filter(|record| record.recovered).count() as u32
@@ -162,7 +162,7 @@ pub fn plan_repair(
     }
     let prompt = last.nodes.last().and_then(|node| last_prompt_text(last.history, *node));
     finished.add_title_and_pointer(title, prompt.unwrap_or_default(), writer.session);
-    let FinishedChain { lines, resume, messages, fixes: mended } = finished;
+    let FinishedChain { lines, resume, messages, fixes: repaired } = finished;
     let new = NewSession {
         id: writer.session.to_owned(),
         title: title.to_owned(),
@@ -171,7 +171,7 @@ pub fn plan_repair(
         leaf: resume,
         messages,
         left_out: 0,
-        set_back: mended.set_back,
+        set_back: repaired.set_back,
     };
     Ok(Some(RepairedSession { new, repairs }))
 }

@@ -39,7 +39,7 @@ struct OwnChanges {
     dropped_blocks: Vec<usize>,
 }
 
-/// The field in which a copied line says where it comes from.
+/// The field in which a copied line names its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProvenanceField {
     ForkedFrom,

@@ -135,7 +135,7 @@ pub struct FileRestoration {
     /// Paths below this directory are shown without it.
     pub cwd: String,
     pub changes: Vec<RestoredFile>,
-    /// Files that differ from then and stay as they are.
+    /// Files that differ from then and are not changed.
     pub left: Vec<(FileState, LeftReason)>,
 }
 

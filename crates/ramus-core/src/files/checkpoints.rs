@@ -70,7 +70,7 @@ impl CheckpointHistory {
     }
 }
 
-/// Collects checkpoints. Each of them names all files again, so every path and name is held once.
+/// Collects checkpoints. Each of them names all files again, so every path and name is stored once.
 struct CheckpointReader<'a> {
     cwd: &'a str,
     /// The absolute path of each path in the records.

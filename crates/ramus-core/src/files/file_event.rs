@@ -41,7 +41,7 @@ fn event_of_call(call: &ToolCall) -> Option<FileEvent<'_>> {
             (None, ToolAction::Read { path }) => path,
             _ => return None,
         };
-        // What cannot be shown as text cannot be put together from it.
+        // Content that is not text cannot be reconstructed from text.
         let text = whole_text(read).filter(|text| !text.contains('\u{fffd}'))?;
         return Some(FileEvent::Read { path, text });
     }

@@ -21,14 +21,14 @@ use crate::turn::path_turns;
 /// Returns the real content of files before their first change, if the first backup is wrong, and that backup.
 pub(super) fn late_backup_corrections(
     part: usize,
-    stretch: &PathPart<'_>,
+    path_part: &PathPart<'_>,
     tracked: &CheckpointHistory,
     bodies: &mut dyn FnMut(NodeId) -> Option<RecordBody>,
     backups: &mut dyn BackupReader,
 ) -> BTreeMap<String, (FileContent, BackupRef)> {
     let mut corrected = BTreeMap::new();
     for (path, first) in &tracked.first_entries {
-        let Some((before, after)) = first_change(stretch, path, first, bodies) else { continue };
+        let Some((before, after)) = first_change(path_part, path, first, bodies) else { continue };
         let Some(name) = &first.entry.name else { continue };
         let backup = BackupRef { part, name: name.to_string(), version: first.entry.version };
         let Some((copy, how)) = backups.read_backup(&backup).and_then(|bytes| decode_text(&bytes))
@@ -56,12 +56,12 @@ fn content_from_text(before: TextContent, how: TextFormat) -> FileContent {
 
 /// Returns what the change for which a file was first backed up found and left.
 fn first_change(
-    stretch: &PathPart<'_>,
+    path_part: &PathPart<'_>,
     path: &str,
     first: &FirstEntry,
     bodies: &mut dyn FnMut(NodeId) -> Option<RecordBody>,
 ) -> Option<(TextContent, TextContent)> {
-    let history = stretch.history;
+    let history = path_part.history;
     let message_id = history.message_tree.message_of(history.node_by_uuid(first.changed_by)?)?;
     let message = ConversationPath {
         messages: vec![message_id],
@@ -69,8 +69,8 @@ fn first_change(
     };
     let cwd = history.session.facts().cwd.as_deref().unwrap_or_default();
     for turn in path_turns(history, &message, bodies).without_forks() {
-        for told in file_events(&turn) {
-            if let FileEvent::Changed { path: changed, call, output } = told
+        for event in file_events(&turn) {
+            if let FileEvent::Changed { path: changed, call, output } = event
                 && absolute_path(cwd, changed) == path
             {
                 let change = change_by_call(output, call, &TextContent::Unknown)?;

@@ -48,8 +48,8 @@ pub(super) struct LaterEvidence {
 }
 
 impl FileReconstruction<'_> {
-    pub(super) fn apply_event(&mut self, told: &FileEvent<'_>) {
-        match told {
+    pub(super) fn apply_event(&mut self, event: &FileEvent<'_>) {
+        match event {
             FileEvent::CommandRan => match &mut self.later {
                 Some(after) => after.commands += 1,
                 None => self.commands += 1,

@@ -7,7 +7,7 @@ use super::{FileContent, FileState};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestorePlan<'a> {
     pub changes: Vec<RestoreChange<'a>>,
-    /// Files that are not as they were then, and stay so.
+    /// Files that differ from then and are not changed.
     pub left: Vec<(&'a FileState, LeftReason)>,
 }
 

@@ -12,7 +12,7 @@ use crate::session::NodeId;
 pub enum RevertOutcome {
     /// They were restored too: code and conversation.
     Restored,
-    /// They stayed as they were: the conversation only.
+    /// The files were kept: only the conversation was reverted.
     Kept,
 }
 
@@ -27,9 +27,9 @@ pub fn files_at_fork(
 ) -> Option<RevertOutcome> {
     let heads =
         fork.branches.iter().map(|branch| history.message_tree.message(branch.first_message).head);
-    let mut told = heads.filter_map(|head| reverts.get(&head).copied());
-    let first = told.next()?;
-    told.all(|other| other == first).then_some(first)
+    let mut outcomes = heads.filter_map(|head| reverts.get(&head).copied());
+    let first = outcomes.next()?;
+    outcomes.all(|other| other == first).then_some(first)
 }
 
 impl RevertOutcome {
@@ -50,7 +50,7 @@ pub fn judge_revert(
     moments: [&[FileState]; 3],
     bytes: &mut dyn FnMut(usize, &FileState) -> Option<Vec<u8>>,
 ) -> Option<RevertOutcome> {
-    let mut told = None;
+    let mut outcome = None;
     for end in moments[1] {
         let at = |moment: usize| moments[moment].iter().find(|file| file.path == end.path);
         // Only that prompt's own checkpoint shows the state at which it was sent.
@@ -72,12 +72,12 @@ pub fn judge_revert(
             () if found == became => RevertOutcome::Kept,
             () => return None,
         };
-        if told.is_some_and(|told| told != one) {
+        if outcome.is_some_and(|outcome| outcome != one) {
             return None;
         }
-        told = Some(one);
+        outcome = Some(one);
     }
-    told
+    outcome
 }
 
 #[cfg(test)]

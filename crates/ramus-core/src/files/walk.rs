@@ -20,7 +20,7 @@ use crate::turn::{TurnKind, path_turns};
 /// The parts should continue beyond the point, to the end of the conversation: later records show
 /// what was there before.
 pub fn files_at(
-    stretches: &[PathPart<'_>],
+    path_parts: &[PathPart<'_>],
     moment: PathPoint,
     bodies: &mut dyn FnMut(usize, NodeId) -> Option<RecordBody>,
     backups: &mut dyn BackupReader,
@@ -35,10 +35,10 @@ pub fn files_at(
         commands: 0,
         later: None,
     };
-    for (part, stretch) in stretches.iter().enumerate() {
-        let is_last = part + 1 == stretches.len();
+    for (part, part_of_path) in path_parts.iter().enumerate() {
+        let is_last = part + 1 == path_parts.len();
         let moment = is_last.then_some(moment);
-        known.walk_part(part, stretch, moment, &mut |node| bodies(part, node));
+        known.walk_part(part, part_of_path, moment, &mut |node| bodies(part, node));
     }
     known.into_file_states()
 }
@@ -47,26 +47,29 @@ impl FileReconstruction<'_> {
     fn walk_part(
         &mut self,
         part: usize,
-        stretch: &PathPart<'_>,
+        part_of_path: &PathPart<'_>,
         moment: Option<PathPoint>,
         bodies: &mut dyn FnMut(NodeId) -> Option<RecordBody>,
     ) {
-        let session = &stretch.history.session;
-        let tracked = stretch.history.checkpoints(bodies);
+        let session = &part_of_path.history.session;
+        let tracked = part_of_path.history.checkpoints(bodies);
         self.path_part = part;
         self.cwd = session.facts().cwd.as_deref().unwrap_or_default().to_owned();
         self.corrected =
-            late_backup::late_backup_corrections(part, stretch, tracked, bodies, self.backups);
-        let nodes = &stretch.path.nodes;
+            late_backup::late_backup_corrections(part, part_of_path, tracked, bodies, self.backups);
+        let nodes = &part_of_path.path.nodes;
         let place: FxHashMap<NodeId, usize> = nodes.iter().copied().zip(0..).collect();
-        let checkpoints =
-            checkpoints_on_path(stretch, tracked, moment.and_then(|moment| moment.sent_prompt));
+        let checkpoints = checkpoints_on_path(
+            part_of_path,
+            tracked,
+            moment.and_then(|moment| moment.sent_prompt),
+        );
         let cut = moment.map_or(usize::MAX, |moment| moment.cut);
         self.start_session(tracked);
         self.settle_checkpoint(checkpoints.iter().rfind(|c| c.at < cut || c.is_sent));
         let mut due = checkpoints.iter().peekable();
         let mut spoken = false;
-        for turn in path_turns(stretch.history, stretch.path, bodies).without_forks() {
+        for turn in path_turns(part_of_path.history, part_of_path.path, bodies).without_forks() {
             let at = turn.nodes.first().and_then(|node| place.get(node)).copied().unwrap_or(0);
             while let Some(next) = due.next_if(|next| next.at <= at) {
                 self.pass_point(next.at, cut);
@@ -83,9 +86,9 @@ impl FileReconstruction<'_> {
             }
             // The checkpoint of a prompt already contains what changed before it was sent.
             let is_early = !spoken && !checkpoints.is_empty();
-            for told in file_events(&turn) {
-                if !(is_early && matches!(told, FileEvent::ChangedOutside { .. })) {
-                    self.apply_event(&told);
+            for event in file_events(&turn) {
+                if !(is_early && matches!(event, FileEvent::ChangedOutside { .. })) {
+                    self.apply_event(&event);
                 }
             }
         }
@@ -213,21 +216,21 @@ struct Checkpoint<'a> {
 }
 
 fn checkpoints_on_path<'a>(
-    stretch: &PathPart<'_>,
+    part_of_path: &PathPart<'_>,
     tracked: &'a CheckpointHistory,
     sent: Option<NodeId>,
 ) -> Vec<Checkpoint<'a>> {
-    let message_tree = &stretch.history.message_tree;
+    let message_tree = &part_of_path.history.message_tree;
     let is_first = |node: NodeId| {
         let Some(message) = message_tree.message_of(node) else { return false };
         let Some(parent) = message_tree.message(message).parent else { return true };
         message_tree.dialogue_children(parent).next() == Some(message)
     };
     let checkpoint = |(at, node): (usize, &NodeId)| {
-        let name = stretch.history.session.record(*node).uuid?;
+        let name = part_of_path.history.session.record(*node).uuid?;
         let entries = tracked.by_prompt.get(&name)?;
         let (is_sent, is_first) = (Some(*node) == sent, is_first(*node));
         Some(Checkpoint { at, prompt_uuid: name, entries, is_sent, is_first })
     };
-    stretch.path.nodes.iter().enumerate().filter_map(checkpoint).collect()
+    part_of_path.path.nodes.iter().enumerate().filter_map(checkpoint).collect()
 }

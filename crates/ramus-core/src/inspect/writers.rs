@@ -44,7 +44,7 @@ fn find_crossings(history: &History) -> impl Iterator<Item = CrossedTurn> {
     let History { session, record_tree: tree, message_tree, .. } = history;
     let main_chain = history.main_chain();
     let mut last: Option<NodeId> = None;
-    let is_said = move |id: NodeId| {
+    let in_dialogue = move |id: NodeId| {
         let record = session.record(id);
         let is_turn =
             matches!(record.role, RecordRole::Prompt | RecordRole::Reply | RecordRole::ToolResult);
@@ -53,8 +53,8 @@ fn find_crossings(history: &History) -> impl Iterator<Item = CrossedTurn> {
             && !record.recovered
             && tree.is_first_copy(id)
     };
-    let said = session.nodes().map(|(id, _)| id).filter(move |id| is_said(*id));
-    said.filter_map(move |id| {
+    let dialogue = session.nodes().map(|(id, _)| id).filter(move |id| in_dialogue(*id));
+    dialogue.filter_map(move |id| {
         let other = last.replace(id)?;
         let message = message_tree.message(message_tree.message_of(id)?);
         // Later records of a message can come after the prompt that interrupted it.
@@ -65,7 +65,7 @@ fn find_crossings(history: &History) -> impl Iterator<Item = CrossedTurn> {
             return None;
         }
         let above = tree.ancestors(id).skip(1).take(MAX_STEPS);
-        let after = above.into_iter().find(|above| is_said(*above))?;
+        let after = above.into_iter().find(|above| in_dialogue(*above))?;
         let time = |id: NodeId| session.record(id).time;
         let is_between = time(after)? <= time(other)? && time(other)? <= time(id)?;
         let is_elsewhere =

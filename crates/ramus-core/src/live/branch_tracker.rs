@@ -135,7 +135,7 @@ impl BranchTracker {
         let says = read.message_tree.message(message).head == node
             && read.message_tree.message(message).role.is_dialogue();
         let number = read.record_number(message);
-        let said_above = above.map(|above| read.record_number(above));
+        let record_above = above.map(|above| read.record_number(above));
         let kind = if says { read.switch_kind(message, above) } else { None };
         // Without dialogue above, the branch begins at the fork point itself.
         let point = above.or_else(|| read.fork_above(message).map(|(point, _)| point));
@@ -144,7 +144,7 @@ impl BranchTracker {
         let mut switch = None;
         if says {
             let was_followed = self.followed.is_some_and(|end| end == self.tip);
-            let continues = self.followed.is_some_and(|end| end == said_above);
+            let continues = self.followed.is_some_and(|end| end == record_above);
             if continues && kind.is_none_or(|kind| kind == SwitchKind::Back) {
                 self.followed = Some(Some(number));
             }
@@ -161,7 +161,7 @@ impl BranchTracker {
         }
         let followed = match self.followed {
             None => true,
-            Some(end) => end == Some(number) || end.is_some() && end == said_above,
+            Some(end) => end == Some(number) || end.is_some() && end == record_above,
         };
         let record = self.window.record(node);
         if record.uuid.is_some_and(|name| self.shown.contains(&(name, record.content_hash))) {

@@ -68,7 +68,7 @@ impl GramFilterBuilder {
         self.escaped_units.extend(folded.map(|char| *char as u16));
     }
 
-    /// Returns the sketch and begins a new one.
+    /// Returns the filter and starts a new one.
     pub fn take_filter(&mut self) -> GramFilter {
         let mut bits = std::mem::replace(&mut self.bits, vec![0; BUILD_BITS / 64]);
         let set = |bits: &[u64]| bits.iter().map(|word| word.count_ones() as usize).sum::<usize>();
@@ -181,17 +181,17 @@ mod tests {
     use super::{GramFilter, GramFilterBuilder, GramQuery};
     use crate::query::Query;
 
-    fn sketch(lines: &[u8]) -> GramFilter {
-        let mut sketch = GramFilterBuilder::default();
-        sketch.add_lines(lines);
-        sketch.take_filter()
+    fn gram_filter(lines: &[u8]) -> GramFilter {
+        let mut gram_filter = GramFilterBuilder::default();
+        gram_filter.add_lines(lines);
+        gram_filter.take_filter()
     }
 
-    fn claims(sketch: &GramFilter, clues: &[&GramQuery]) -> bool {
+    fn claims(gram_filter: &GramFilter, clues: &[&GramQuery]) -> bool {
         clues.iter().all(|clue| {
-            let byte = |at: usize| Ok::<u8, ()>(sketch.bits[at]);
-            clue.has_escaped_char(&sketch.escaped_units)
-                || clue.is_in_filter(sketch.bits.len(), byte).unwrap()
+            let byte = |at: usize| Ok::<u8, ()>(gram_filter.bits[at]);
+            clue.has_escaped_char(&gram_filter.escaped_units)
+                || clue.is_in_filter(gram_filter.bits.len(), byte).unwrap()
         })
     }
 
@@ -199,7 +199,7 @@ mod tests {
     fn check(line: &str, query: &str, expected: bool) {
         let query = Query::from_words(query).unwrap();
         assert_eq!(query.gram_queries().len(), 1);
-        assert_eq!(claims(&sketch(line.as_bytes()), &query.gram_queries()), expected);
+        assert_eq!(claims(&gram_filter(line.as_bytes()), &query.gram_queries()), expected);
     }
 
     #[test]
@@ -217,11 +217,11 @@ mod tests {
 
     #[test]
     fn a_sketch_is_as_small_as_its_content() {
-        assert_eq!(sketch(b"").bits.len(), 8);
-        assert!(sketch(b"the same words again and again").bits.len() <= 64);
+        assert_eq!(gram_filter(b"").bits.len(), 8);
+        assert!(gram_filter(b"the same words again and again").bits.len() <= 64);
         let noise: Vec<u8> =
             (0..1u32 << 20).map(|n| (n.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
-        assert!(sketch(&noise).bits.len() <= super::BUILD_BITS / 8);
+        assert!(gram_filter(&noise).bits.len() <= super::BUILD_BITS / 8);
     }
 
     proptest! {
@@ -246,7 +246,7 @@ mod tests {
                 let all = query.terms.iter().all(|term| {
                     term.raw_filter.as_ref().is_none_or(|escaped| escaped.may_be_in(line.as_bytes()))
                 });
-                prop_assert!(!all || claims(&sketch(line.as_bytes()), &query.gram_queries()));
+                prop_assert!(!all || claims(&gram_filter(line.as_bytes()), &query.gram_queries()));
             }
         }
     }

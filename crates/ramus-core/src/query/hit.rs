@@ -56,11 +56,11 @@ pub struct SearchHit {
 #[derive(Clone, Debug)]
 pub struct HitRank {
     pub level: MatchLevel,
-    /// What it is worth; only the order of these numbers means something.
+    /// Its score; only comparisons between scores are meaningful.
     pub score: f32,
     /// The place of its session among all, from 0.
     pub session: usize,
-    /// What the session is worth, and the part of it that is due to its time.
+    /// The score of the session, and the share of it that comes from its time.
     pub session_score: f32,
     pub recency: f32,
     /// How many more messages of the session match, beyond those that are shown.

@@ -83,7 +83,7 @@ impl TextKind {
         }
     }
 
-    /// Returns the role that writes such a text.
+    /// Returns the role that writes this kind of text.
     pub fn speaker_role(self) -> SpeakerRole {
         match self {
             Self::Prompt | Self::QueuedPrompt | Self::Command | Self::LastPrompt => {

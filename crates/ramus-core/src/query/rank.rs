@@ -1,4 +1,4 @@
-//! How well records match, and what that is worth.
+//! How well records match, and the score of a match.
 //!
 //! The weights follow BM25: a rare word counts more than a common one, and a word that is repeated counts
 //! less each time. What is common is known from the search itself, so no index has to be kept.
@@ -90,7 +90,7 @@ impl MatchStrength {
 }
 
 impl TextKind {
-    /// Returns what a match in such a text is worth, in tenths: people remember what they asked for.
+    /// Returns the weight of a match in this kind of text, in tenths: people remember what they asked for.
     fn rank_weight(self) -> u8 {
         match self {
             Self::Title => 40,
@@ -211,13 +211,13 @@ pub struct TermFrequency {
     pub of: usize,
 }
 
-/// What the terms of a query are worth: the rarer, the more.
+/// The weights of the terms of a query: rare words weigh more.
 #[derive(Clone, Debug, Default)]
 pub struct RankWeights {
     terms: Vec<f32>,
 }
 
-/// How fast repeated words lose their worth, and how much long texts are worth less, as in BM25.
+/// How fast repeated words lose weight, and the penalty for long texts, as in BM25.
 const SATURATION: f32 = 1.2;
 const LENGTH_SHARE: f32 = 0.5;
 /// The length of a usual text, and by how much a long one is at most longer.
@@ -244,7 +244,7 @@ impl RankWeights {
         chosen.map(|(_, weight)| weight).sum()
     }
 
-    /// Returns what a match is worth.
+    /// Returns the score of a match.
     pub fn score(&self, strength: &MatchStrength, level: MatchLevel) -> f32 {
         let MatchStrength { terms, whole_words, word_starts, .. } = *strength;
         let mut words = self.sum_weights(whole_words)
@@ -270,10 +270,10 @@ impl RankWeights {
     }
 }
 
-/// Words that say little about what was meant. A query finds sessions that lack one of them if it has other words.
+/// Common words with little meaning. A query with other words also finds sessions that lack one of these.
 const FUNCTION_WORDS: &str = " a about again all also an and any are as at be because been but by can could did do does for from get got had has have how i if in into is it its just like me my no not of on or our out over please should so some than that the their them then there these they this to up us use using was we were what when where which who why will with would you your aber als am an auf aus bei bin das dass dem den der des die ein eine einen einer er es für hat haben ich im in ist kann man mit nach nicht noch nur oder sich sie sind so und uns von war was wenn wer wie wir wird wo zu zum zur über ";
 
-/// Whether a word says little about what was meant.
+/// Whether a word has little meaning.
 pub fn is_function_word(word: &str) -> bool {
     let word = word.to_lowercase();
     !word.contains(' ') && FUNCTION_WORDS.contains(&format!(" {word} "))

@@ -88,7 +88,7 @@ impl<'q, 'a> RecordMatch<'q, 'a> {
     }
 
     fn rank_text(&mut self, text_kind: TextKind, raw: &'a [u8]) {
-        // Where there are no words, the first text says most.
+        // Without words, the first text is the most useful one.
         if self.query.is_anything && self.best.is_some() {
             return;
         }

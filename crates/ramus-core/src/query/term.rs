@@ -31,7 +31,7 @@ pub struct MatchOptions {
     pub whole_lines: bool,
 }
 
-/// Whether upper and lower case are told apart.
+/// Whether case matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CaseRule {
     /// Smart case: case-sensitive only for a single word or phrase that has an upper-case letter.

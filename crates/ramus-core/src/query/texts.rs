@@ -15,7 +15,7 @@ type EachText<'a, 'e> = &'e mut dyn FnMut(TextKind, &'a [u8]);
 /// Passes every text of a record to `each`, with escapes.
 pub(super) fn each_text<'a>(record: &'a [u8], envelope: &Envelope<'a>, each: EachText<'a, '_>) {
     let kind = envelope.record_kind();
-    let said = match kind {
+    let text_kind = match kind {
         RecordKind::Attachment if envelope.record_role(kind) == RecordRole::Decoration => {
             TextKind::Attachment
         }
@@ -33,9 +33,9 @@ pub(super) fn each_text<'a>(record: &'a [u8], envelope: &Envelope<'a>, each: Eac
         | RecordKind::Internal
         | RecordKind::CostState => Ok(()),
         RecordKind::UnknownNode | RecordKind::Unknown | RecordKind::Journal => {
-            walk_value(&mut JsonCursor::new(record, 0), said, 0, each)
+            walk_value(&mut JsonCursor::new(record, 0), text_kind, 0, each)
         }
-        _ => walk_fields(record, said, each),
+        _ => walk_fields(record, text_kind, each),
     };
     // The record was walked before, so it cannot be broken here.
     debug_assert!(walked.is_ok(), "because its envelope was read");
@@ -43,17 +43,17 @@ pub(super) fn each_text<'a>(record: &'a [u8], envelope: &Envelope<'a>, each: Eac
 
 fn walk_fields<'a>(
     record: &'a [u8],
-    said: TextKind,
+    text_kind: TextKind,
     each: EachText<'a, '_>,
 ) -> Result<(), BrokenJson> {
     JsonCursor::new(record, 0).walk_object(|c, key| match key {
         b"message" if c.peek_byte() == Some(b'{') => c.walk_object(|c, key| match key {
-            b"content" => walk_content(c, said, each),
+            b"content" => walk_content(c, text_kind, each),
             _ => c.skip_value(),
         }),
-        b"message" | b"content" => walk_content(c, said, each),
+        b"message" | b"content" => walk_content(c, text_kind, each),
         b"toolUseResult" => walk_value(c, TextKind::ToolResult, 0, each),
-        b"attachment" | b"data" => walk_value(c, said, 0, each),
+        b"attachment" | b"data" => walk_value(c, text_kind, 0, each),
         b"summary" => walk_value(c, TextKind::Summary, 0, each),
         b"customTitle" | b"aiTitle" | b"tag" | b"agentName" => {
             walk_value(c, TextKind::Title, 0, each)
@@ -63,7 +63,7 @@ fn walk_fields<'a>(
         b"planContent" | b"userFeedback" => walk_value(c, TextKind::Prompt, 0, each),
         b"error" | b"errorDetails" => walk_value(c, TextKind::Error, 0, each),
         b"hookErrors" | b"stopReason" | b"compactMetadata" | b"url" | b"prUrl"
-        | b"prRepository" | b"title" => walk_value(c, said, 0, each),
+        | b"prRepository" | b"title" => walk_value(c, text_kind, 0, each),
         _ => c.skip_value(),
     })
 }
@@ -71,19 +71,19 @@ fn walk_fields<'a>(
 /// Walks the content of a message: a text, or blocks.
 fn walk_content<'a>(
     c: &mut JsonCursor<'a>,
-    said: TextKind,
+    text_kind: TextKind,
     each: EachText<'a, '_>,
 ) -> Result<(), BrokenJson> {
     match c.peek_byte() {
-        Some(b'[') => c.walk_array(|c| walk_block(c, said, each)),
-        Some(b'{') => walk_block(c, said, each),
-        _ => walk_value(c, said, 0, each),
+        Some(b'[') => c.walk_array(|c| walk_block(c, text_kind, each)),
+        Some(b'{') => walk_block(c, text_kind, each),
+        _ => walk_value(c, text_kind, 0, each),
     }
 }
 
 fn walk_block<'a>(
     c: &mut JsonCursor<'a>,
-    said: TextKind,
+    text_kind: TextKind,
     each: EachText<'a, '_>,
 ) -> Result<(), BrokenJson> {
     let mut kind = None;
@@ -116,8 +116,8 @@ fn walk_block<'a>(
             _ => c.skip_value(),
         }),
         // Next to a tool result, other blocks are still text of a person or the client.
-        _ if said == TextKind::ToolResult => walk_value(c, TextKind::Meta, 0, each),
-        _ => walk_value(c, said, 0, each),
+        _ if text_kind == TextKind::ToolResult => walk_value(c, TextKind::Meta, 0, each),
+        _ => walk_value(c, text_kind, 0, each),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The query language: words, `"phrases"`, `-without`, and filters such as `tool:Bash since:7d`.
 //!
-//! All front ends parse what was typed here, so the same text means the same in each of them.
+//! All front ends parse queries here, so the same text means the same in each of them.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ pub struct TypedWord {
 pub struct TypedFilter {
     pub key: FilterKey,
     pub value: String,
-    /// The filter in what was typed.
+    /// The position of the filter in the typed text.
     pub span: Range<usize>,
 }
 
@@ -121,7 +121,7 @@ impl TypedFilter {
 }
 
 impl TypedQuery {
-    /// Parses what was typed. A quote that is never closed is an ordinary character.
+    /// Parses the typed text. A quote that is never closed is an ordinary character.
     pub fn parse(text: &str) -> Self {
         let mut query = Self::default();
         let mut at = 0;
@@ -220,7 +220,7 @@ fn take_filter(text: &str, start: usize) -> Option<TypedFilter> {
             length = name.len() + 1 + quoted_length;
             (phrase, !phrase.is_empty())
         }
-        // Neither `file://host` nor `is::empty` is meant as a filter.
+        // Neither `file://host` nor `is::empty` is a filter.
         None => (value, !value.is_empty() && !value.starts_with([':', '/'])),
     };
     let is_path = key == FilterKey::File && value.starts_with('/') && !value.starts_with("//");

@@ -289,7 +289,7 @@ pub(super) struct ServiceRule {
     pub(super) shape: TokenShape,
 }
 
-/// What such a token looks like.
+/// The form of the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenShape {
     /// So many of a class, from and to.

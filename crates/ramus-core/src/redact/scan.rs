@@ -6,7 +6,7 @@ use super::rules::ByteClass;
 use super::text::is_word_start;
 use super::{EMAIL, Encoding, HOME, SecretFinding, assignment, block, command, shape};
 
-/// Yields what is found in bytes, from left to right and without overlaps.
+/// Yields the secrets in some bytes, from left to right and without overlaps.
 pub(super) struct SecretScanner<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) encoding: Encoding,
@@ -21,12 +21,12 @@ pub(super) struct SecretScanner<'a> {
     pub(super) last_bare_value: Cell<Option<BareValue>>,
 }
 
-/// A value without quotes, as it was measured.
+/// A value without quotes, and its extent.
 #[derive(Clone, Copy)]
 pub(super) struct BareValue {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The bytes that end such a value.
+    /// The bytes that end the value.
     pub(super) ends: &'static [u8],
 }
 

@@ -96,7 +96,7 @@ impl QuoteMark {
         self.slashes + 1
     }
 
-    /// Returns the length of what is quoted, from after this quote to its counterpart.
+    /// Returns the length of the quoted text, from after this quote to the closing one.
     ///
     /// A string that contains the quoted text may end first; then that is the end. `None`: the line
     /// or `most` bytes end before.

@@ -40,7 +40,7 @@ fn fork_turn_kind(
 ) -> Option<TurnKind> {
     let (fork, place) = fork_on_path(history, at, rest)?;
     let taken = rest.first().copied();
-    let told = nearest_range(fork.branches.len(), place.unwrap_or(0), limit);
+    let shown = nearest_range(fork.branches.len(), place.unwrap_or(0), limit);
     let branch = |branch: &ForkBranch| {
         let taken = Some(branch.message) == taken;
         let (end, messages) =
@@ -48,7 +48,7 @@ fn fork_turn_kind(
         let speech = history.message_tree.message(branch.first_message).head;
         let leaf = leaf_of(history, end);
         // The text of the branch taken is read anyway.
-        let (words, said) = if taken {
+        let (words, from_text) = if taken {
             (String::new(), false)
         } else {
             branch_label(history, branch.first_message, bodies)
@@ -58,7 +58,7 @@ fn fork_turn_kind(
             leaf,
             address: leaf_address(history, leaf),
             label: words,
-            is_quote: said,
+            is_quote: from_text,
             time: history.session.record(speech).time,
             messages,
             draft: branch.draft,
@@ -66,10 +66,10 @@ fn fork_turn_kind(
             taken,
         }
     };
-    let more = fork.branches.len() - told.len();
+    let more = fork.branches.len() - shown.len();
     Some(TurnKind::Fork(ForkTurn {
         kind: fork.kind,
-        branches: fork.branches[told].iter().map(branch).collect(),
+        branches: fork.branches[shown].iter().map(branch).collect(),
         more,
     }))
 }

@@ -51,9 +51,10 @@ fn from_user(role: RecordRole, delegated: bool, body: UserBody) -> Option<TurnKi
             let origin = body.origin.filter(|_| role == RecordRole::Notification);
             let from = origin.and_then(|origin| origin.name.or(origin.from));
             from_text(body.content, role, delegated).map(|kind| match kind {
-                TurnKind::Notification(told) => {
-                    TurnKind::Notification(Notification { from: told.from.or(from), ..told })
-                }
+                TurnKind::Notification(notification) => TurnKind::Notification(Notification {
+                    from: notification.from.or(from),
+                    ..notification
+                }),
                 kind => kind,
             })
         }

@@ -350,12 +350,12 @@ fn pull_request_notes(history: &History) -> PullRequestNotes {
     let mut notes = PullRequestNotes::default();
     let mut before = 0;
     let mut message = None;
-    // They are listed in the order of their records, so each record is looked at once.
+    // They are listed in the order of their records, so each record is visited once.
     for (id, request) in session.pull_requests() {
         for node in (before..id.0).map(NodeId) {
             let record = session.record(node);
-            let is_said = record.role.is_dialogue() || record.role == RecordRole::ToolResult;
-            if record.is_node() && is_said {
+            let is_turn_part = record.role.is_dialogue() || record.role == RecordRole::ToolResult;
+            if record.is_node() && is_turn_part {
                 message = history.message_tree.message_of(node).or(message);
             }
         }
@@ -367,7 +367,7 @@ fn pull_request_notes(history: &History) -> PullRequestNotes {
     notes
 }
 
-/// Joins what was written as two records; gives back what does not belong together.
+/// Joins turns that were written as two records; returns the second one if they don't belong together.
 fn join_turns(open: &mut Turn, next: Turn) -> Option<Turn> {
     let Turn { nodes, uuid, short_uuid, time, recovered, kind } = next;
     let kind = match (&mut open.kind, kind) {

@@ -1,4 +1,4 @@
-//! Usage by day, session, model and branch, for charts that add it up in many ways; and by block of five hours.
+//! Usage by day, session, model and branch, for charts that sum it by several keys; and by block of five hours.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct DailyKey {
 }
 
 impl UsageLedger {
-    /// Returns what was used on each day of a time zone, the earliest first. The rows add up to everything.
+    /// Returns the usage of each day in a time zone, the earliest first. The rows add up to the total.
     pub fn daily_usage(&self, zone: &TimeZone) -> BTreeMap<DailyKey, UsageTotal> {
         let mut calendar = DayCache { zone, quarter: None, day: None };
         let mut rows: BTreeMap<DailyKey, UsageTotal> = BTreeMap::new();

@@ -234,13 +234,13 @@ impl FileUsage {
         prices: &PriceList,
         branch_of: impl Fn(NodeId) -> u32,
     ) {
-        let mut till = MessagePricer { models: uses.models.clone(), prices, rows: Vec::new() };
+        let mut pricer = MessagePricer { models: uses.models.clone(), prices, rows: Vec::new() };
         let mut seen = MessageIndex::default();
         let mut messages: Vec<CountedMessage> = Vec::new();
         let mut merged: FxHashMap<IdHash, usize> = FxHashMap::default();
         for (at, used) in (0..).zip(&uses.records) {
             let record = history.session.record(used.record);
-            let message_usage = till.charge_record(uses, used, record, branch_of(used.record));
+            let message_usage = pricer.charge_record(uses, used, record, branch_of(used.record));
             let copied = || merged.get(&used.merged?).copied();
             let place = |place: usize| (messages[place].request, messages[place].sidechain);
             let held = seen.find_message(&message_usage, place).or_else(copied);
@@ -263,14 +263,14 @@ impl FileUsage {
             let message_usage = |message: &CountedMessage| {
                 let used = &uses.records[message.largest as usize];
                 let record = history.session.record(used.record);
-                message.complete(till.charge_record(uses, used, record, message.segment))
+                message.complete(pricer.charge_record(uses, used, record, message.segment))
             };
             let usages: Vec<MessageUsage> = piece.iter().map(message_usage).collect();
             usages.iter().for_each(|message_usage| buckets.add_message(message_usage));
             self.encoded_messages.push(bitcode::encode(&usages).into());
         }
         self.buckets = buckets.buckets;
-        self.models = till.models;
+        self.models = pricer.models;
     }
 }
 
@@ -329,7 +329,7 @@ struct MessagePricer<'a> {
 }
 
 impl MessagePricer<'_> {
-    /// Returns what one record says that its message used.
+    /// Returns the usage that one record gives for its message.
     fn charge_record(
         &mut self,
         uses: &UsageLog,

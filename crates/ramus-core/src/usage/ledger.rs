@@ -377,7 +377,7 @@ pub struct SessionTotal {
 }
 
 impl<'a> LedgerTotals<'a> {
-    /// Adds up the books of so many files, by the days of a time zone.
+    /// Sums up the ledger of a number of files, by the days of a time zone.
     pub fn new(ledger: &'a UsageLedger, files: usize, zone: &TimeZone) -> Self {
         let none = UsageTotal::default();
         let mut sums = Self {

@@ -106,7 +106,7 @@ pub(super) struct MessageIndex {
 }
 
 impl MessageIndex {
-    /// Finds the index of a message; `held` returns request and sidechain of one that was added.
+    /// Finds the index of a message; `held` returns request and sidechain of an added one.
     ///
     /// Message and request identify it. The message alone does if a request is missing, and in sidechains:
     /// a side question sends what it repeats with a new request.

@@ -10,6 +10,7 @@ use ramus_core::session::{NodeId, Session};
 
 mod reading;
 mod shapes;
+mod variants;
 
 fn history(short: &str) -> History {
     let mut session = Session::default();

@@ -39,7 +39,7 @@ impl<'a> ComparisonWriter<'a> {
         Self { config, out: Vec::new(), is_gap_needed: false }
     }
 
-    /// Prints what was written so far.
+    /// Prints the lines written so far.
     pub(super) fn print_lines<E>(
         &mut self,
         print: &mut dyn FnMut(Line) -> Result<(), E>,

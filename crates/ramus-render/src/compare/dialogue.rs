@@ -56,11 +56,11 @@ fn header_line(mut line: Line, turn: &Turn, sheet: &ComparisonWriter<'_>) -> Lin
 
 /// Writes the replies: as differences if their texts are similar, otherwise both completely.
 fn write_replies(sheet: &mut ComparisonWriter<'_>, a: &[OwnTurn], b: &[OwnTurn]) {
-    let (said_a, said_b) = (reply_text(a), reply_text(b));
-    if are_alike(&said_a, &said_b) {
+    let (reply_a, reply_b) = (reply_text(a), reply_text(b));
+    if are_alike(&reply_a, &reply_b) {
         let (a, b) = (reply_without_text(a, sheet), reply_without_text(b, sheet));
         sheet.write_blocks(a, b);
-        return sheet.write_differences(&said_a, &said_b, ComparedText::Prose);
+        return sheet.write_differences(&reply_a, &reply_b, ComparedText::Prose);
     }
     let [a, b] = [a, b].map(|turns| transcript_lines(turns.iter().map(|own| &own.turn), sheet));
     sheet.write_blocks(a, b);
@@ -94,8 +94,8 @@ fn reply_without_text(turns: &[OwnTurn], sheet: &ComparisonWriter<'_>) -> Vec<Li
     let silent: Vec<Turn> = turns.iter().map(|own| turn_without_text(&own.turn)).collect();
     let rest = transcript_lines(silent.iter(), sheet);
     // The header was written above.
-    let told = usize::from(rest.first().is_some_and(|line| line.to_text().starts_with("● ")));
-    lines.extend(rest.into_iter().skip(told));
+    let skipped = usize::from(rest.first().is_some_and(|line| line.to_text().starts_with("● ")));
+    lines.extend(rest.into_iter().skip(skipped));
     lines
 }
 

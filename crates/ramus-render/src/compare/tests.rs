@@ -114,6 +114,7 @@ fn check(a: Vec<Turn>, b: Vec<Turn>, width: usize, side_by_side: bool) -> String
         width,
         side_by_side,
         full: false,
+        totals_first: false,
         highlight: Highlight::Off,
         cwd: "/app",
         time: &|_| String::new(),

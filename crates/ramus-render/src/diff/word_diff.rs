@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use similar::{Algorithm, ChangeTag, DiffOp, DiffTag};
+use similar::{ChangeTag, DiffOp, DiffTag};
 
+use super::line_diff::diff_pieces;
 use super::{DiffLine, TaggedLine, tag_labels, whole_line};
 use crate::span::{Label, Line};
 
@@ -23,7 +24,7 @@ pub(super) fn mark_replaced(removed: &[TaggedLine<'_>], added: &[TaggedLine<'_>]
     }
     let (old, new) = (clean_text(removed), clean_text(added));
     let (old, new) = (split_words(&old), split_words(&new));
-    let ops = similar::capture_diff_slices(Algorithm::Myers, &old, &new);
+    let ops = diff_pieces(&old, &new);
     if similar::diff_ratio(&ops, old.len(), new.len()) < WORDS_RATIO {
         return removed.iter().chain(added).copied().map(whole_line).collect();
     }

@@ -80,16 +80,16 @@ fn write_aside(kind: &TurnKind, config: &ExportConfig<'_>, out: &mut String) {
             write_note("bad", "■ Interrupted: tool call rejected", out);
         }
         TurnKind::Interrupt { .. } => write_note("bad", "■ Interrupted", out),
-        TurnKind::Synthetic(said) if said.is_api_error => {
-            write_note("bad", &format!("✗ {}", said.text), out);
+        TurnKind::Synthetic(message) if message.is_api_error => {
+            write_note("bad", &format!("✗ {}", message.text), out);
         }
-        TurnKind::Synthetic(said) => write_note("", &format!("○ {}", said.text), out),
+        TurnKind::Synthetic(message) => write_note("", &format!("○ {}", message.text), out),
         TurnKind::Notification(news) => {
-            let told = phrases::notification_text(news);
+            let phrase = phrases::notification_text(news);
             if news.text.trim().is_empty() {
-                return write_note("", &format!("◆ {told}"), out);
+                return write_note("", &format!("◆ {phrase}"), out);
             }
-            write_details("", &format!("◆ {}", escaped_line(&told)), out, |out| {
+            write_details("", &format!("◆ {}", escaped_line(&phrase)), out, |out| {
                 write_prose(&news.text, out);
             });
         }
@@ -98,7 +98,7 @@ fn write_aside(kind: &TurnKind, config: &ExportConfig<'_>, out: &mut String) {
             let title = format!("⚑ hook <code>{}</code> {verb}", escaped_line(&hook.name));
             write_details("", &title, out, |out| write_code("", &hook.text, out));
         }
-        TurnKind::Note(said) => write_note("", &format!("ℹ {}", said.text), out),
+        TurnKind::Note(message) => write_note("", &format!("ℹ {}", message.text), out),
         TurnKind::Resume(at) => write_note("", &format!("◉ {}", resume_note(*at)), out),
         TurnKind::Guess(at) => write_note("", &format!("? {}", guess_note(*at)), out),
         TurnKind::Injected(text) => {
@@ -134,8 +134,8 @@ fn write_reply(turn: &Turn, answer: &Reply, config: &ExportConfig<'_>, out: &mut
             ReplyPart::Call(call) => write_call(call, config, out),
             ReplyPart::Media(media) => write_picture(media, config, out),
             ReplyPart::Fallback { from, to } => {
-                let told = phrases::fallback_text(from.as_deref(), to.as_deref());
-                write_note("", &format!("↪ {told}"), out);
+                let phrase = phrases::fallback_text(from.as_deref(), to.as_deref());
+                write_note("", &format!("↪ {phrase}"), out);
             }
             ReplyPart::Unknown(value) => write_code("json", &value.to_string(), out),
         }
@@ -203,15 +203,15 @@ fn write_call(call: &ToolCall, config: &ExportConfig<'_>, out: &mut String) {
     if config.tools == ToolDetail::None {
         return;
     }
-    let said = summarize_call(call, config);
-    let mut title = format!("<b>{}</b>", escaped_line(&said.name));
-    if !said.subject.is_empty() {
-        let _ = write!(title, " <code>{}</code>", escaped_line(&said.subject));
+    let message = summarize_call(call, config);
+    let mut title = format!("<b>{}</b>", escaped_line(&message.name));
+    if !message.subject.is_empty() {
+        let _ = write!(title, " <code>{}</code>", escaped_line(&message.subject));
     }
-    if !said.outcome.is_empty() {
-        let outcome = match said.outcome.strip_prefix("→ ") {
+    if !message.outcome.is_empty() {
+        let outcome = match message.outcome.strip_prefix("→ ") {
             Some(words) if has_succeeded(call) => format!("✓ {words}"),
-            _ => said.outcome.clone(),
+            _ => message.outcome.clone(),
         };
         let _ = write!(title, " <span class=\"out\">{}</span>", escaped_line(&outcome));
     }
@@ -221,7 +221,7 @@ fn write_call(call: &ToolCall, config: &ExportConfig<'_>, out: &mut String) {
         escape_sanitized(&tail, &mut title);
         title.push_str("</span>");
     }
-    write_details(if said.failed { "tool bad" } else { "tool" }, &title, out, |out| {
+    write_details(if message.failed { "tool bad" } else { "tool" }, &title, out, |out| {
         for section in document_sections(call, config) {
             write_section(&section, config.tools, out);
         }

@@ -86,16 +86,16 @@ fn write_aside(kind: &TurnKind, config: &ExportConfig<'_>, out: &mut String) {
             write_note("■", "Interrupted: tool call rejected", out);
         }
         TurnKind::Interrupt { .. } => write_note("■", "Interrupted", out),
-        TurnKind::Synthetic(said) => {
-            let mark = if said.is_api_error { "✗" } else { "○" };
-            write_note(mark, &said.text, out);
+        TurnKind::Synthetic(message) => {
+            let mark = if message.is_api_error { "✗" } else { "○" };
+            write_note(mark, &message.text, out);
         }
         TurnKind::Notification(news) => {
-            let told = phrases::notification_text(news);
+            let phrase = phrases::notification_text(news);
             if news.text.trim().is_empty() {
-                return write_note("◆", &told, out);
+                return write_note("◆", &phrase, out);
             }
-            write_details(&format!("◆ {}", escape_html(&told)), out, |out| {
+            write_details(&format!("◆ {}", escape_html(&phrase)), out, |out| {
                 write_block(&contain_markdown(&news.text), out);
             });
         }
@@ -104,7 +104,7 @@ fn write_aside(kind: &TurnKind, config: &ExportConfig<'_>, out: &mut String) {
             let title = format!("⚑ hook <code>{}</code> {verb}", escape_html(&hook.name));
             write_details(&title, out, |out| write_fenced("", &hook.text, out));
         }
-        TurnKind::Note(said) => write_note("ℹ", &said.text, out),
+        TurnKind::Note(message) => write_note("ℹ", &message.text, out),
         TurnKind::Resume(at) => write_note("◉", &resume_note(*at), out),
         TurnKind::Guess(at) => write_note("?", guess_note(*at), out),
         TurnKind::Injected(text) => {
@@ -161,14 +161,14 @@ fn write_call(call: &ToolCall, config: &ExportConfig<'_>, out: &mut String) {
     if config.tools == ToolDetail::None {
         return;
     }
-    let said = summarize_call(call, config);
-    let mark = if said.failed { "✗" } else { "⏺" };
-    let mut title = format!("{mark} <b>{}</b>", escape_html(&said.name));
-    if !said.subject.is_empty() {
-        let _ = write!(title, " <code>{}</code>", escape_html(&said.subject));
+    let message = summarize_call(call, config);
+    let mark = if message.failed { "✗" } else { "⏺" };
+    let mut title = format!("{mark} <b>{}</b>", escape_html(&message.name));
+    if !message.subject.is_empty() {
+        let _ = write!(title, " <code>{}</code>", escape_html(&message.subject));
     }
-    if !said.outcome.is_empty() {
-        let _ = write!(title, " {}", escape_html(&said.outcome));
+    if !message.outcome.is_empty() {
+        let _ = write!(title, " {}", escape_html(&message.outcome));
     }
     write_details(&title, out, |out| {
         for section in document_sections(call, config) {

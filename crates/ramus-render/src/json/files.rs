@@ -11,7 +11,7 @@ pub struct Files {
     pub files: Vec<File>,
 }
 
-/// The moment that is meant.
+/// The moment that the files are of.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FilesPoint {

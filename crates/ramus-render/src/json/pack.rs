@@ -15,7 +15,7 @@ pub struct Packed {
     pub total_bytes: u64,
     pub redacted: bool,
     pub sessions: Vec<PackedSessionEntry>,
-    /// What was taken out, by rule; null: nothing was looked for now.
+    /// The redactions, by rule; null: nothing was redacted now.
     pub redactions: Option<BTreeMap<&'static str, u64>>,
     /// Files that are not text and were left out for that.
     pub left_out: Vec<String>,

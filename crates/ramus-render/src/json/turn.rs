@@ -99,12 +99,12 @@ pub fn from_turn(session: &Session, turn: &turn::Turn) -> Turn {
 pub(super) type TurnContents = (&'static str, Option<String>, Option<String>, Vec<Value>, Value);
 
 pub(super) fn turn_contents(session: &Session, kind: &TurnKind) -> TurnContents {
-    let said = |word, text: &str, detail| (word, Some(text.to_owned()), None, Vec::new(), detail);
+    let plain = |word, text: &str, detail| (word, Some(text.to_owned()), None, Vec::new(), detail);
     let bare = |word, detail| (word, None, None, Vec::new(), detail);
     match kind {
         TurnKind::Prompt(prompt) => {
             let media: Vec<Value> = prompt.media.iter().map(media_value).collect();
-            said(
+            plain(
                 "prompt",
                 &prompt.text,
                 json!({"queued": prompt.queued, "delegated": prompt.delegated, "media": media}),
@@ -125,7 +125,7 @@ pub(super) fn turn_contents(session: &Session, kind: &TurnKind) -> TurnContents 
         TurnKind::Interrupt { for_tool_use } => {
             bare("interrupt", json!({"for_tool_use": for_tool_use}))
         }
-        TurnKind::Synthetic(synthetic) => said(
+        TurnKind::Synthetic(synthetic) => plain(
             "synthetic",
             &synthetic.text,
             json!({"api_error": synthetic.is_api_error, "status": synthetic.status}),
@@ -135,32 +135,32 @@ pub(super) fn turn_contents(session: &Session, kind: &TurnKind) -> TurnContents 
                 "post_tokens": compaction.post_tokens});
             ("compaction", compaction.summary.clone(), None, Vec::new(), detail)
         }
-        TurnKind::Notification(note) => said(
+        TurnKind::Notification(note) => plain(
             "notification",
             &note.text,
             json!({"from": note.from, "status": note.status, "summary": note.summary}),
         ),
         TurnKind::Hook(hook) => {
-            said("hook", &hook.text, json!({"name": hook.name, "command": hook.command}))
+            plain("hook", &hook.text, json!({"name": hook.name, "command": hook.command}))
         }
         TurnKind::File(file) => {
             bare("file", json!({"path": file.path, "edited": file.edited, "text": file.text}))
         }
         TurnKind::Note(note) => {
-            said("note", &note.text, json!({"kind": note.kind, "level": note.level}))
+            plain("note", &note.text, json!({"kind": note.kind, "level": note.level}))
         }
-        TurnKind::Injected(text) => said("injected", text, Value::Null),
+        TurnKind::Injected(text) => plain("injected", text, Value::Null),
         TurnKind::Fork(fork) => bare("fork", self::fork_value(session, fork)),
-        TurnKind::Resume(note) => said(
+        TurnKind::Resume(note) => plain(
             "resume",
             &crate::text::resume_note(*note),
             json!({"without": note.without, "below": note.below}),
         ),
         TurnKind::Guess(placement) => {
-            said("guess", crate::text::guess_note(*placement), json!({"why": placement.as_str()}))
+            plain("guess", crate::text::guess_note(*placement), json!({"why": placement.as_str()}))
         }
         TurnKind::Unknown { kind, value } => bare("unknown", json!({"type": kind, "value": value})),
-        TurnKind::Damaged { line, text } => said("damaged", text, json!({"line": line})),
+        TurnKind::Damaged { line, text } => plain("damaged", text, json!({"line": line})),
     }
 }
 
@@ -214,9 +214,9 @@ fn fork_value(session: &Session, fork: &turn::ForkTurn) -> Value {
                 "taken": branch.taken})
         })
         .collect();
-    let mut told = json!({"kind": fork.kind.as_str(), "ways": branches});
+    let mut detail = json!({"kind": fork.kind.as_str(), "ways": branches});
     if fork.more > 0 {
-        told["more_ways"] = fork.more.into();
+        detail["more_ways"] = fork.more.into();
     }
-    told
+    detail
 }

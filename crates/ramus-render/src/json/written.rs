@@ -46,7 +46,7 @@ pub struct Resumable {
 pub struct FixAnswer {
     #[serde(flatten)]
     pub written: Written,
-    /// The session that was repaired, which stays as it is unless only lines were added.
+    /// The repaired session, which is not changed unless only lines were added.
     pub of: String,
     pub repairs: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Keeps the numbers of ordered lists as they were written.
+//! Keeps the written numbers of ordered lists.
 //!
 //! Markdown renumbers a list from its first number. A reader wants to find "point 4" where it
 //! says 4, so the written numbers are kept. Only numbers that do not increase, such as `1.` for

@@ -18,7 +18,7 @@ impl NearRows {
     pub(super) fn around_node(source: &RowSource<'_>, node: NodeId, depth: usize) -> Option<Self> {
         let (mut parents, mut last_in_lane) = (Vec::new(), Vec::new());
         let mut row_of_node = None;
-        // A walk that nobody stops comes to its end.
+        // A walk that is not stopped reaches its end.
         let _ = source.walk_rows(&mut |row, nodes| {
             if nodes.contains(&node) {
                 row_of_node = Some(parents.len());
@@ -75,7 +75,7 @@ fn hide_row(hidden: &mut TreeRow, row: &TreeRow) {
 
 /// Returns which rows are near, by steps along the tree. Parents come before their children.
 fn near_rows(parents: &[Option<u32>], row: usize, depth: usize) -> Vec<bool> {
-    // Every way from the row to another goes up first, and then down.
+    // Every path from the row to another goes up first, and then down.
     let mut steps: Vec<Option<u32>> = vec![None; parents.len()];
     let mut above = Some(row);
     for up in 0.. {

@@ -127,7 +127,7 @@ impl DrawingLegend {
 struct RowText {
     /// Truncated first when space is limited.
     words: Line,
-    /// Kept as long as some words fit beside them.
+    /// Shown as long as some words fit next to them.
     marks: Line,
 }
 

@@ -193,12 +193,12 @@ mod tests {
     #[test]
     fn the_page_allows_its_own_style() {
         let hash = Sha256::digest(STYLE.as_bytes());
-        let told: Vec<u8> = STYLE_HASH
+        let sextets: Vec<u8> = STYLE_HASH
             .bytes()
             .filter_map(|byte| LETTERS.iter().position(|l| *l == byte))
             .map(|n| n as u8)
             .collect();
-        let bits: String = told.iter().map(|sextet| format!("{sextet:06b}")).collect();
+        let bits: String = sextets.iter().map(|sextet| format!("{sextet:06b}")).collect();
         let wanted: String = hash.iter().map(|byte| format!("{byte:08b}")).collect();
         assert!(
             bits.starts_with(&wanted),

@@ -75,11 +75,11 @@ mod tests {
 
     #[test]
     fn numbers_are_rounded() {
-        let told =
+        let texts =
             [0, 999, 1_000, 8_496, 9_950, 248_927, 999_499, 999_500, 1_880_000, 7_960_000_000];
-        let told = told.map(format_tokens);
+        let texts = texts.map(format_tokens);
         let expected = ["0", "999", "1.0k", "8.5k", "10k", "249k", "999k", "1.0M", "1.9M", "8.0G"];
-        assert_eq!(told, expected);
+        assert_eq!(texts, expected);
         assert_eq!([950, 1_500, 999_500].map(format_bytes), ["950 B", "2 KB", "1.0 MB"]);
     }
 }

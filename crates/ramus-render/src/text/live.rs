@@ -112,8 +112,8 @@ impl Margin {
     }
 }
 
-fn event_body(told: &LiveEventKind, config: &TextConfig<'_>) -> Vec<Line> {
-    match told {
+fn event_body(event: &LiveEventKind, config: &TextConfig<'_>) -> Vec<Line> {
+    match event {
         LiveEventKind::Turn(kind) => turn_lines(kind, config),
         LiveEventKind::Result { call, millis } => vec![result_line(call, *millis, config)],
         LiveEventKind::Switch(switch) => {

@@ -23,16 +23,16 @@ pub(super) fn write_note(page: &mut LineWriter<'_, '_>, turn: &Turn) {
             };
             page.write_row(&Line::new(text, Label::Warning));
         }
-        TurnKind::Synthetic(said) if said.is_api_error => {
-            let status = said.status.map(|status| format!("{status} ")).unwrap_or_default();
-            write_entry(page, "×", Label::Error, &format!("{status}{}", said.text));
-            if let Some(details) = said.details.as_deref().filter(|_| page.config.tools) {
+        TurnKind::Synthetic(message) if message.is_api_error => {
+            let status = message.status.map(|status| format!("{status} ")).unwrap_or_default();
+            write_entry(page, "×", Label::Error, &format!("{status}{}", message.text));
+            if let Some(details) = message.details.as_deref().filter(|_| page.config.tools) {
                 let lines =
                     text_view::shortened_text(details, Label::Dim, page.config, page.text_width(4));
                 page.write_below(&lines, &Line::plain("    "));
             }
         }
-        TurnKind::Synthetic(said) => write_entry(page, "○", Label::Dim, &said.text),
+        TurnKind::Synthetic(message) => write_entry(page, "○", Label::Dim, &message.text),
         TurnKind::Notification(news) => {
             let from = news.from.as_deref().unwrap_or("a task");
             let status = news.status.as_deref().unwrap_or("reported");

@@ -16,12 +16,12 @@ pub(super) fn outcome_line(call: &ToolCall) -> Line {
     let Some(result) = &call.result else { return Line::new("no result", Label::Warning) };
     if result.is_error {
         let text = result_text(result);
-        let said = match &result.feedback {
+        let reason = match &result.feedback {
             Some(feedback) => format!("rejected: {}", first_line(feedback)),
             None if text.starts_with("The user doesn't want to") => "rejected".to_owned(),
             None => error_line(&text),
         };
-        return Line::new(&format!("× {said}"), Label::Error);
+        return Line::new(&format!("× {reason}"), Label::Error);
     }
     if let Some((added, removed)) = line_changes(call, result) {
         return Line::new(&format!("+{added}"), Label::Added)

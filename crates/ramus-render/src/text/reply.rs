@@ -72,7 +72,7 @@ fn write_part(page: &mut LineWriter<'_, '_>, part: &ReplyPart) {
 }
 
 fn write_thought(page: &mut LineWriter<'_, '_>, thought: &Thought) {
-    let told = match thought {
+    let words = match thought {
         Thought::Text(text) if page.config.thinking => {
             page.write_row(&Line::new("  ∴ thinking", Label::Thinking));
             let lines: Vec<Line> =
@@ -88,7 +88,7 @@ fn write_thought(page: &mut LineWriter<'_, '_>, thought: &Thought) {
         Thought::Withheld { .. } => "thinking (withheld)".to_owned(),
         Thought::Redacted { .. } => "thinking (encrypted)".to_owned(),
     };
-    page.write_row(&Line::new(&format!("  ∴ {told}"), Label::Thinking));
+    page.write_row(&Line::new(&format!("  ∴ {words}"), Label::Thinking));
 }
 
 /// Returns the name of a model without its vendor and date.

@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn costs_are_rounded_by_their_size() {
-        let told = [0.0, 0.000_01, 0.5, 12.345, 4321.9].map(cost_text);
-        assert_eq!(told, ["$0.0000", "<$0.0001", "$0.5000", "$12.35", "$4322"]);
+        let texts = [0.0, 0.000_01, 0.5, 12.345, 4321.9].map(cost_text);
+        assert_eq!(texts, ["$0.0000", "<$0.0001", "$0.5000", "$12.35", "$4322"]);
     }
 }

@@ -249,7 +249,7 @@ impl From<SystemTime> for FileTime {
 }
 
 impl From<FileTime> for SystemTime {
-    /// A time that the system cannot represent becomes 1970: it may come from somebody else's archive.
+    /// A time that the system cannot represent becomes 1970: it may come from another person's archive.
     fn from(FileTime(seconds, nanos): FileTime) -> Self {
         let since = Duration::from_secs(seconds).checked_add(Duration::from_nanos(nanos.into()));
         since.and_then(|since| UNIX_EPOCH.checked_add(since)).unwrap_or(UNIX_EPOCH)

@@ -94,7 +94,7 @@ impl FileIdentity {
         Self::of_unsettled(path, one) == Self::of_unsettled(path, other)
     }
 
-    /// Whether what was cached of a file is still valid: the file is still in this state.
+    /// Whether cached data of a file is still valid: the file is still in this state.
     pub(crate) fn is_still_valid(&self, path: &Path) -> bool {
         match fs::metadata(path) {
             Ok(meta) => Self::of_unsettled(path, &meta) == *self,

@@ -97,22 +97,22 @@ impl ProjectGramFilters {
         clues: &[&GramQuery],
     ) -> io::Result<SearchExtent> {
         let mut seen = Vec::with_capacity(file.chunks.len());
-        for stretch in &file.chunks {
-            let ChunkGramFilter { bytes, lines, .. } = *stretch;
-            seen.push(ChunkVerdict { bytes, lines, may_match: self.may_contain(stretch, clues)? });
+        for chunk in &file.chunks {
+            let ChunkGramFilter { bytes, lines, .. } = *chunk;
+            seen.push(ChunkVerdict { bytes, lines, may_match: self.may_contain(chunk, clues)? });
         }
         let any = seen.iter().any(|seen| seen.may_match);
         Ok(if any { SearchExtent::Some(seen) } else { SearchExtent::Nothing })
     }
 
-    fn may_contain(&self, stretch: &ChunkGramFilter, clues: &[&GramQuery]) -> io::Result<bool> {
+    fn may_contain(&self, chunk: &ChunkGramFilter, clues: &[&GramQuery]) -> io::Result<bool> {
         for clue in clues {
             let byte = |at: usize| -> io::Result<u8> {
-                let block = self.read_block(stretch, at / BLOCK_BYTES)?;
+                let block = self.read_block(chunk, at / BLOCK_BYTES)?;
                 block.get(at % BLOCK_BYTES).copied().ok_or_else(damaged_error)
             };
-            if !clue.has_escaped_char(&stretch.odd)
-                && !clue.is_in_filter(stretch.length as usize, byte)?
+            if !clue.has_escaped_char(&chunk.odd)
+                && !clue.is_in_filter(chunk.length as usize, byte)?
             {
                 return Ok(false);
             }
@@ -121,9 +121,9 @@ impl ProjectGramFilters {
     }
 
     /// Reads a block of bits and verifies its checksum.
-    fn read_block(&self, stretch: &ChunkGramFilter, index: usize) -> io::Result<Vec<u8>> {
-        let length = (stretch.length as usize).saturating_sub(index * BLOCK_BYTES).min(BLOCK_BYTES);
-        let at = stretch.at + (index * (BLOCK_BYTES + CHECKSUM_BYTES)) as u64;
+    fn read_block(&self, chunk: &ChunkGramFilter, index: usize) -> io::Result<Vec<u8>> {
+        let length = (chunk.length as usize).saturating_sub(index * BLOCK_BYTES).min(BLOCK_BYTES);
+        let at = chunk.at + (index * (BLOCK_BYTES + CHECKSUM_BYTES)) as u64;
         let mut bytes = vec![0; length + CHECKSUM_BYTES];
         read_exact_at(&self.bits, &mut bytes, at)?;
         let check = bytes.split_off(length);
@@ -293,12 +293,12 @@ fn copy_file_filter(
     output: &Mutex<FilterOutput>,
 ) -> io::Result<Option<FileGramFilter>> {
     let mut kept = kept.clone();
-    for stretch in &mut kept.chunks {
-        let all = 0..(stretch.length as usize).div_ceil(BLOCK_BYTES);
+    for chunk in &mut kept.chunks {
+        let all = 0..(chunk.length as usize).div_ceil(BLOCK_BYTES);
         let read: io::Result<Vec<Vec<u8>>> =
-            all.map(|index| known.read_block(stretch, index)).collect();
+            all.map(|index| known.read_block(chunk, index)).collect();
         let Ok(bits) = read else { return Ok(None) };
-        stretch.at = write_at_end(output, |at| encode_blocks(&bits.concat(), at))?;
+        chunk.at = write_at_end(output, |at| encode_blocks(&bits.concat(), at))?;
     }
     Ok(Some(kept))
 }
@@ -306,7 +306,7 @@ fn copy_file_filter(
 /// Reads a file and builds its filters. `None`: it has no identity yet, or changed while it was read.
 fn build_file_filter(
     file: &HistoryFile,
-    sketch: &mut GramFilterBuilder,
+    builder: &mut GramFilterBuilder,
     output: &Mutex<FilterOutput>,
 ) -> io::Result<Option<FileGramFilter>> {
     let (Some(identity), Some(path)) = (file.identity, file.path.to_str()) else {
@@ -316,18 +316,17 @@ fn build_file_filter(
     let mut made: io::Result<Vec<ChunkGramFilter>> = Ok(Vec::new());
     let read = read_line_chunks(&file.path, |piece| {
         summaries_in(piece.bytes, &mut summaries);
-        sketch.add_lines(piece.bytes);
-        let GramFilter { bits, escaped_units: odd } = sketch.take_filter();
-        let stretch =
-            write_at_end(output, |at| encode_blocks(&bits, at)).map(|at| ChunkGramFilter {
-                bytes: piece.bytes.len() as u64,
-                lines: memchr_iter(b'\n', piece.bytes).count() as u32,
-                at,
-                length: bits.len() as u32,
-                odd,
-            });
-        match (&mut made, stretch) {
-            (Ok(made), Ok(stretch)) => made.push(stretch),
+        builder.add_lines(piece.bytes);
+        let GramFilter { bits, escaped_units: odd } = builder.take_filter();
+        let chunk = write_at_end(output, |at| encode_blocks(&bits, at)).map(|at| ChunkGramFilter {
+            bytes: piece.bytes.len() as u64,
+            lines: memchr_iter(b'\n', piece.bytes).count() as u32,
+            at,
+            length: bits.len() as u32,
+            odd,
+        });
+        match (&mut made, chunk) {
+            (Ok(made), Ok(chunk)) => made.push(chunk),
             (made, Err(error)) => *made = Err(error),
             (Err(_), _) => {}
         }

@@ -1,4 +1,4 @@
-//! Keeps track of all followed files, and tells new, deleted and moved files apart.
+//! Keeps track of all followed files, and detects new, deleted and moved files.
 
 use std::io;
 use std::path::{Path, PathBuf};

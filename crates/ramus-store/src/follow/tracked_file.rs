@@ -1,4 +1,4 @@
-//! One followed file: identifies it, and reads what was appended.
+//! One followed file: identifies it, and reads appended lines.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -14,7 +14,7 @@ use crate::regular_file;
 
 /// How much is read at once. A longer line is still sent as a whole.
 const CHUNK_BYTES: u64 = 256 * 1024;
-/// How many bytes at the beginning, and at the end of what was read, identify a file.
+/// How many bytes at the beginning, and at the end of the part that was read, identify a file.
 const FINGERPRINT_BYTES: u64 = 1024;
 
 /// A file and how far it was read.

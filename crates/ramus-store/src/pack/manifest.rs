@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::FORMAT;
 use super::read::PackError;
 
-/// The list of what is in a pack.
+/// The table of contents of a pack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     pub format: String,

@@ -26,7 +26,7 @@ pub enum PackError {
     NoPack(PathBuf),
     #[error("unknown pack format {0:?}; this ramus reads {FORMAT:?}")]
     OtherFormat(String),
-    /// It is not what was written once.
+    /// It differs from what was written.
     #[error("the pack is damaged: {0}")]
     Damaged(String),
     /// It contains something that is not allowed in a pack.
@@ -92,7 +92,7 @@ pub fn read_manifest(path: &Path) -> Result<Manifest, PackError> {
 }
 
 impl OpenPack {
-    /// Reads a pack whole; `temporary` is the directory for what is temporary.
+    /// Reads a whole pack; `temporary` is the directory for temporary files.
     pub fn read(path: &Path, temporary: &Path) -> Result<Self, PackError> {
         let mut archive = Archive::new(decompressed(path)?);
         let pack = Self::extract(path, temporary, &mut archive)?;
@@ -177,7 +177,7 @@ fn manifest_of(path: &Path, entries: &mut Entries<'_>) -> Result<Manifest, PackE
 
 type Entry<'a> = tar::Entry<'a, Unpacked>;
 
-/// The entries of an archive; long names are put together here, so that none takes much memory.
+/// The entries of an archive; long names are assembled here, so that none takes much memory.
 struct Entries<'a> {
     raw: tar::Entries<'a, Unpacked>,
 }
@@ -274,7 +274,7 @@ pub(super) fn hex(hash: &[u8]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Makes sure that a pack ends where its archive does: what was cut off must not go unnoticed.
+/// Makes sure that a pack ends where its archive does: a truncated pack must not go unnoticed.
 fn ends(mut rest: Unpacked) -> Result<(), PackError> {
     let mut padding = Vec::new();
     let limited = rest.by_ref().take(PADDING + 1);

@@ -26,7 +26,7 @@ fn kind_of(name: &str) -> Kind {
     }
 }
 
-/// Hands a file over piece by piece without what is secret in it; `found` counts that.
+/// Passes a file on piece by piece without its secrets; `found` counts them.
 ///
 /// Returns `false` if the file is not text: secrets in it cannot be found, so it must be left out.
 pub(super) fn read_redacted<E: From<PathError>>(

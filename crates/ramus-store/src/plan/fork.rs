@@ -100,10 +100,10 @@ fn count_unreported(parts: &[LinkedPathPart]) -> Result<u32, PathError> {
 
 /// Returns the session that a part belongs to. For an agent's file that is the session that started it.
 pub(super) fn session_id_of(part: &LinkedPathPart) -> String {
-    let told = part.history.session.facts().session_ids.first();
+    let recorded = part.history.session.facts().session_ids.first();
     match part.file.role {
         FileRole::Session => part.file.id.clone(),
-        _ => told.map_or_else(|| part.file.id.clone(), ToString::to_string),
+        _ => recorded.map_or_else(|| part.file.id.clone(), ToString::to_string),
     }
 }
 

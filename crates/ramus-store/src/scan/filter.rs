@@ -40,7 +40,7 @@ impl ScanFilter {
     fn search_extent(&self, source: &SearchSource, clues: &[&GramQuery]) -> SearchExtent {
         let kept = self.file_filter(source).filter(|_| !clues.is_empty());
         // If the filter cannot be read, search the whole file.
-        let sight = kept.and_then(|(sketches, file)| sketches.search_extent(file, clues).ok());
+        let sight = kept.and_then(|(filters, file)| filters.search_extent(file, clues).ok());
         // The file may have changed since it was listed.
         let is_so = |_: &SearchExtent| {
             source.file.identity.is_some_and(|it| it.is_still_valid(&source.file.path))
@@ -90,7 +90,7 @@ impl ScanFilter {
     }
 
     fn file_filter(&self, source: &SearchSource) -> Option<(&ProjectGramFilters, &FileGramFilter)> {
-        let sketches = self.by_project.get(source.project?)?.as_ref()?;
-        Some((sketches, sketches.file_filter(&source.file)?))
+        let filters = self.by_project.get(source.project?)?.as_ref()?;
+        Some((filters, filters.file_filter(&source.file)?))
     }
 }

@@ -105,25 +105,37 @@ impl HitContextReader {
             }
             SourceFormat::Records => {
                 let known = self.read_session(&source.file.path)?;
-                let spots =
+                let locations =
                     places.iter().map(|place| known.locate_node(place.span.offset)).collect();
                 let session = match &source.file.role {
                     FileRole::Journal { session } => session.clone(),
                     _ => source.file.id.clone(),
                 };
                 let (title, cwd) = (known.summary_title(summaries), working_dir(&known.history));
-                Ok(HitContext { session, title, cwd, nodes: spots, history: known.history.clone() })
+                Ok(HitContext {
+                    session,
+                    title,
+                    cwd,
+                    nodes: locations,
+                    history: known.history.clone(),
+                })
             }
             SourceFormat::Spilled => {
                 let known =
                     self.read_session(&spilled_results::session_file_of(&source.file.path))?;
                 let owner = spilled_results::owner_offset(source)
                     .map_err(|error| PathError::new(&source.file.path, error))?;
-                let spot = owner.map(|at| known.locate_node(at)).unwrap_or_default();
+                let location = owner.map(|at| known.locate_node(at)).unwrap_or_default();
                 let session = role_session(&source.file.role).unwrap_or_default().to_owned();
-                let spots = places.iter().map(|_| spot.clone()).collect();
+                let locations = places.iter().map(|_| location.clone()).collect();
                 let (title, cwd) = (known.summary_title(summaries), working_dir(&known.history));
-                Ok(HitContext { session, title, cwd, nodes: spots, history: known.history.clone() })
+                Ok(HitContext {
+                    session,
+                    title,
+                    cwd,
+                    nodes: locations,
+                    history: known.history.clone(),
+                })
             }
         }
     }
@@ -150,13 +162,13 @@ impl HitContextReader {
                 .map(ToString::to_string)
                 .unwrap_or_default(),
         };
-        let mut spots: Vec<HitNode> =
+        let mut locations: Vec<HitNode> =
             places.iter().map(|place| own.locate_node(place.span.offset)).collect();
         let is_parent =
             |other: &&HistoryFile| other.role == FileRole::Session && other.id == session;
         let Some(at) = files.iter().find(is_parent) else {
             let (title, cwd) = (own.summary_title(summaries), working_dir(&own.history));
-            return Ok(HitContext { session, title, cwd, nodes: spots, history: own.history });
+            return Ok(HitContext { session, title, cwd, nodes: locations, history: own.history });
         };
         let parent = self.read_session(&at.path)?;
         let meta = read_agent_meta(&file.path);
@@ -164,15 +176,15 @@ impl HitContextReader {
         let named = if meta.parent.is_none() { parent.spawn_index().call_of(&hint) } else { None };
         let call = named.or_else(|| self.find_nested_call(at, &parent.history, files, &file.id));
         let branch = call.and_then(|call| parent.hit_branch(call));
-        for spot in &mut spots {
+        for location in &mut locations {
             // From here on the conversation is one of the parent session.
-            spot.is_hidden = false;
-            if spot.branch.is_none_or(|own| own.status == BranchStatus::Active) {
-                spot.branch = branch.or(spot.branch);
+            location.is_hidden = false;
+            if location.branch.is_none_or(|own| own.status == BranchStatus::Active) {
+                location.branch = branch.or(location.branch);
             }
         }
         let (title, cwd) = (parent.summary_title(summaries), working_dir(&parent.history));
-        Ok(HitContext { session, title, cwd, nodes: spots, history: own.history })
+        Ok(HitContext { session, title, cwd, nodes: locations, history: own.history })
     }
 
     /// Finds the call in the session that led to an agent started by another agent.

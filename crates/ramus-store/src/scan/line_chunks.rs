@@ -118,15 +118,15 @@ pub(super) fn read_matching_chunks(
     let mut file = overlay::open(path)?;
     let (mut at, mut line) = (0, 1);
     let mut bytes = Vec::new();
-    for stretch in seen {
-        if stretch.may_match {
-            bytes.resize(stretch.bytes as usize, 0);
+    for verdict in seen {
+        if verdict.may_match {
+            bytes.resize(verdict.bytes as usize, 0);
             file.seek(SeekFrom::Start(at))?;
             file.read_exact(&mut bytes)?;
             each(LineChunk { bytes: &bytes, at, line });
         }
-        at += stretch.bytes;
-        line += stretch.lines;
+        at += verdict.bytes;
+        line += verdict.lines;
     }
     Ok(())
 }

@@ -188,7 +188,7 @@ impl<'a> PendingHits<'a> {
         }
     }
 
-    /// Passes on what is newer than the end of all remaining files.
+    /// Passes on hits that are newer than the end of all remaining files.
     fn release_certain<B>(
         &mut self,
         end: Time,

@@ -102,7 +102,7 @@ impl ScanJob<'_> {
                 .try_fold(0, |found, bit: Option<u64>| Some(found | bit?));
             match known {
                 Some(known) => known,
-                // The only word is looked for when the file is read.
+                // A single word is searched for when the file is read.
                 None if terms == 1 || !(self.go_on)() => all,
                 None => self.terms_in_file(source, terms).unwrap_or(all),
             }

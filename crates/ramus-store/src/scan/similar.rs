@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::{ScanJob, read_line_chunks};
 
-/// How many bytes are searched at most, of the newest files: nobody waits longer for a proposal.
+/// How many bytes are searched at most, of the newest files, so that a suggestion comes quickly.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// How many words are returned for each.
 const MAX_SIMILAR: usize = 3;

@@ -85,7 +85,7 @@ impl CachedProject {
         wants: SurveyRequest,
         mut project: Project,
         known: &FxHashMap<&Path, &SurveyedFile>,
-        told: &(dyn Fn(&HistoryFile, Option<&SurveyedFile>) + Sync),
+        on_file: &(dyn Fn(&HistoryFile, Option<&SurveyedFile>) + Sync),
     ) -> Self {
         let rule = wants.rule;
         let same = |file: &HistoryFile| known.get(&*file.path).filter(|same| same.file == *file);
@@ -110,7 +110,7 @@ impl CachedProject {
             surveyed.history = same.and_then(|same| same.history.clone());
             if extra.fill_extra(&mut surveyed) {
                 // Cached files are reported at once, without their digest.
-                told(&surveyed.file, None);
+                on_file(&surveyed.file, None);
                 files.push(surveyed);
             } else {
                 unread.push(UnreadFile { file: surveyed.file, digest: Some(surveyed.digest) });

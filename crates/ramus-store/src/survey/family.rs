@@ -32,9 +32,9 @@ const CLEAR_MILLIS: i64 = 10_000;
 
 /// Finds the origins and offspring of all sessions, by project.
 pub(super) fn find_families(survey: &Survey) -> Vec<ProjectFamilies> {
-    let mut kin: Vec<ProjectFamilies> =
+    let mut families_by_project: Vec<ProjectFamilies> =
         survey.projects.par_iter().with_max_len(1).map(project_families).collect();
-    let spots: FxHashMap<&str, SessionPosition> = { &survey.projects }
+    let locations: FxHashMap<&str, SessionPosition> = { &survey.projects }
         .iter()
         .enumerate()
         .flat_map(|(p, project)| {
@@ -46,32 +46,36 @@ pub(super) fn find_families(survey: &Survey) -> Vec<ProjectFamilies> {
     for (p, project) in survey.projects.iter().enumerate() {
         for (s, session) in project.sessions.iter().enumerate() {
             let facts = &session.digest.facts;
-            for (kind, id) in unlinked_origins(&session.file.id, facts, &kin[p].families[s]) {
-                let spot = spots.get(&*id).copied().filter(|spot| *spot != (p, s));
-                let is_found = spot.is_some() || elsewhere.contains_session(&project.dir, &id);
-                kin[p].families[s].origins.push(RelatedSession {
+            for (kind, id) in
+                unlinked_origins(&session.file.id, facts, &families_by_project[p].families[s])
+            {
+                let location = locations.get(&*id).copied().filter(|location| *location != (p, s));
+                let is_found = location.is_some() || elsewhere.contains_session(&project.dir, &id);
+                families_by_project[p].families[s].origins.push(RelatedSession {
                     kind,
                     session: Some(id),
                     is_found,
                 });
-                add_offspring(&mut kin, spot, kind, session);
+                add_offspring(&mut families_by_project, location, kind, session);
             }
-            let Some(at) =
-                session.digest.cleared_at.filter(|_| kin[p].families[s].origins.is_empty())
+            let Some(at) = session
+                .digest
+                .cleared_at
+                .filter(|_| families_by_project[p].families[s].origins.is_empty())
             else {
                 continue;
             };
             let before = notes.find_cleared_session(&project.dir, at, &session.file.id);
-            let spot = before.as_ref().and_then(|id| spots.get(&**id).copied());
-            let is_found = before
-                .as_ref()
-                .is_some_and(|id| spot.is_some() || elsewhere.contains_session(&project.dir, id));
+            let location = before.as_ref().and_then(|id| locations.get(&**id).copied());
+            let is_found = before.as_ref().is_some_and(|id| {
+                location.is_some() || elsewhere.contains_session(&project.dir, id)
+            });
             let origin = RelatedSession { kind: LinkKind::Clear, session: before, is_found };
-            kin[p].families[s].origins.push(origin);
-            add_offspring(&mut kin, spot, LinkKind::Clear, session);
+            families_by_project[p].families[s].origins.push(origin);
+            add_offspring(&mut families_by_project, location, LinkKind::Clear, session);
         }
     }
-    kin
+    families_by_project
 }
 
 /// Returns the origins of a session that is related to no other one of its project.
@@ -100,14 +104,18 @@ fn project_families(project: &ProjectSurvey) -> ProjectFamilies {
 }
 
 fn add_offspring(
-    kin: &mut [ProjectFamilies],
-    spot: Option<SessionPosition>,
+    families_by_project: &mut [ProjectFamilies],
+    location: Option<SessionPosition>,
     kind: LinkKind,
     session: &SurveyedFile,
 ) {
-    if let Some((p, s)) = spot {
+    if let Some((p, s)) = location {
         let session = Some((*session.file.id).into());
-        kin[p].families[s].offspring.push(RelatedSession { kind, session, is_found: true });
+        families_by_project[p].families[s].offspring.push(RelatedSession {
+            kind,
+            session,
+            is_found: true,
+        });
     }
 }
 

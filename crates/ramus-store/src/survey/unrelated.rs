@@ -17,7 +17,7 @@ use crate::overlay;
 use crate::prompt_history::read_noted_prompts;
 
 const CHUNK_BYTES: usize = 64 * 1024;
-/// The end of a chunk that is looked at again with the next one. An id and the name of its field are shorter.
+/// The end of a chunk that is searched again with the next one. An id and the name of its field are shorter.
 const OVERLAP_BYTES: usize = 256;
 
 /// What a file contains if it is related to a session (R31): the session's id, or a uuid of one of its records or of
@@ -79,13 +79,13 @@ impl<'a> RelatedFileSearch<'a> {
         self.id.find(bytes).is_some()
             || self.clear.find(bytes).is_some() && self.was_cleared()
             || self.uuid_field.find_iter(bytes).any(|at| {
-                // What begins near the end is looked at again, with what follows it.
+                // A match that begins near the end is found again, with the bytes after it.
                 let is_whole = is_end || at + OVERLAP_BYTES <= bytes.len();
                 is_whole && self.is_known_uuid(&bytes[at + self.uuid_field.needle().len()..])
             })
     }
 
-    /// Whether the value of a field is a uuid that relates the file, or cannot be told.
+    /// Whether the value of a field is a uuid that relates the file, or cannot be determined.
     fn is_known_uuid(&self, after_name: &[u8]) -> bool {
         let Some(value) = after_name.trim_ascii_start().strip_prefix(b":") else { return false };
         let Some(text) = value.trim_ascii_start().strip_prefix(b"\"") else { return false };

@@ -11,7 +11,6 @@ use crate::cursor::RowCursor;
 use crate::event::AgentInfo;
 use crate::keys::KeyAction;
 use crate::panes::branches::move_in;
-use crate::theme::ScreenTheme;
 
 /// The list of agents.
 #[derive(Debug)]
@@ -50,7 +49,7 @@ pub(crate) fn draw_agents(
         canvas.draw_line(inner, y, &truncate_line(&left, room));
         canvas.line_right(inner, y, &right);
         if index == agents.cursor.at {
-            canvas.restyle_row(inner, y, ScreenTheme::selected_style(true));
+            canvas.restyle_row(inner, y, canvas.theme.selected_style(true));
         }
     }
 }

@@ -17,7 +17,6 @@ use crate::cursor::RowCursor;
 use crate::event::Chapter;
 use crate::keys::KeyAction;
 use crate::state::ScreenClock;
-use crate::theme::ScreenTheme;
 
 /// The list of conversations.
 #[derive(Debug)]
@@ -113,7 +112,7 @@ pub(crate) fn draw_branches(
         canvas.draw_line(inner, y, &truncate_line(&left, room));
         canvas.line_right(inner, y, &right);
         if index == branches.cursor.at {
-            canvas.restyle_row(inner, y, ScreenTheme::selected_style(true));
+            canvas.restyle_row(inner, y, canvas.theme.selected_style(true));
         }
     }
     let len = all.len().max(1) as f64;

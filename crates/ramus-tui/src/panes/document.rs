@@ -8,7 +8,6 @@ use crate::canvas::Canvas;
 use crate::event::{DocumentRequest, TextDocument};
 use crate::keys::KeyAction;
 use crate::state::Overlay;
-use crate::theme::ScreenTheme;
 
 /// A long text and how far it is scrolled.
 #[derive(Debug, Default)]
@@ -66,6 +65,24 @@ impl DocumentPane {
         true
     }
 
+    /// Goes to the next paragraph, or the one before.
+    pub(crate) fn jump_to_stop(&mut self, forward: bool, height: usize) {
+        let is_stop = |at: &usize| {
+            let above = at.checked_sub(1).map(|above| self.lines[above].is_empty());
+            !self.lines[*at].is_empty() && above != Some(false)
+        };
+        let top = self.top.min(self.lines.len());
+        let found = if forward {
+            (top + 1..self.lines.len()).find(is_stop)
+        } else {
+            (0..top).rev().find(is_stop)
+        };
+        if let Some(line) = found {
+            self.top = line;
+            self.scroll_lines(0, height);
+        }
+    }
+
     fn move_link(&mut self, by: isize, height: usize) {
         let links = &self.page.links;
         if links.is_empty() {
@@ -103,7 +120,7 @@ pub(crate) fn draw_document(pane: &mut DocumentPane, canvas: &mut Canvas<'_>, ar
     for (y, (index, line)) in (0..inner.height).zip(lines) {
         canvas.draw_line(inner, y, line);
         if Some(index) == selected {
-            canvas.restyle_row(inner, y, ScreenTheme::selected_style(true));
+            canvas.restyle_row(inner, y, canvas.theme.selected_style(true));
         }
     }
     let len = pane.lines.len().max(1) as f64;

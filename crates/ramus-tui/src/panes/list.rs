@@ -29,7 +29,7 @@ pub(crate) use filter::ListFilter;
 pub(crate) use search::{FindRequest, FoundMessage, ListSearch, SearchUpdate};
 pub(crate) use view::{cleanup_lines, draw_list, duration_text};
 
-/// A project and what is known of its sessions so far.
+/// A project, with the facts about its sessions so far.
 #[derive(Clone, Debug)]
 pub(crate) struct ProjectRow {
     /// The directory of its files.
@@ -42,7 +42,7 @@ pub(crate) struct ProjectRow {
     pub(crate) sessions: Vec<SessionRow>,
 }
 
-/// A session and what is known of it so far.
+/// A session, with the facts about it so far.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionRow {
     pub(crate) file: HistoryFile,
@@ -67,7 +67,7 @@ pub(crate) struct SessionRow {
     /// Empty, or nothing but metadata (R18).
     pub(crate) hidden: bool,
     pub(crate) conversations: Vec<ConversationRow>,
-    /// Where it came from and what came out of it; known when all sessions were read.
+    /// Its origins and offspring; known once all sessions are read.
     pub(crate) family: SessionRelations,
 }
 
@@ -96,7 +96,7 @@ pub(crate) enum ListRow {
     Gone(usize),
 }
 
-/// How sessions are put together.
+/// How sessions are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ListGrouping {
     /// Not at all: the most recent come first.
@@ -115,7 +115,7 @@ impl ListGrouping {
         }
     }
 
-    /// Returns what the head of the list says.
+    /// Returns the heading of the list.
     pub(crate) fn description(self) -> &'static str {
         match self {
             Self::Recent => "recent first",
@@ -157,6 +157,8 @@ pub(crate) struct ListPane {
     pub(crate) annotations: Arc<Annotations>,
     /// What sessions cost, by their files; known a while after everything was read.
     pub(crate) costs: HashMap<PathBuf, f64>,
+    /// The sessions that were written to a moment ago.
+    pub(crate) writing: HashSet<PathBuf>,
     /// The home directory, which is written as `~`.
     pub(crate) home: String,
     /// The Claude directories have been listed.
@@ -194,7 +196,7 @@ impl ListPane {
         }
     }
 
-    /// Takes what was read of one session.
+    /// Stores the facts about one session.
     pub(crate) fn update_session(&mut self, session: SessionRow) {
         let dir = session.file.path.parent();
         let mut home = self.projects.iter_mut().filter(|project| Some(&*project.dir) == dir);
@@ -246,7 +248,7 @@ impl ListPane {
         }
     }
 
-    /// Returns what is listed of a file.
+    /// Returns the list entry of a file.
     pub(crate) fn session_of(&self, path: &Path) -> Option<&SessionRow> {
         let sessions = self.projects.iter().flat_map(|project| &project.sessions);
         sessions.into_iter().find(|session| session.file.path == path)

@@ -42,7 +42,7 @@ impl MenuPane {
         Some(choice.effect.take())
     }
 
-    /// Takes the effect of the choice at a row of so many; `None`: there is none.
+    /// Takes the effect of the choice at a row; `None`: there is none.
     pub(crate) fn click_choice(&mut self, row: usize, rows: usize) -> Option<Option<Effect>> {
         let first = self.text_rows(rows).min(self.lines.len()) + self.question_rows();
         Some(self.choices.get_mut(row.checked_sub(first)?)?.effect.take())

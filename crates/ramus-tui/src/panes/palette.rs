@@ -8,12 +8,11 @@ use crate::canvas::Canvas;
 use crate::cursor::RowCursor;
 use crate::input::TextInput;
 use crate::keys::{KeyAction, KeyMap};
-use crate::theme::ScreenTheme;
 
 /// An action, its keys and what it does.
 type PaletteRow = (KeyAction, String, &'static str);
 
-/// The actions that fit what is typed.
+/// The actions that match the typed text.
 #[derive(Debug, Default)]
 pub(crate) struct PalettePane {
     pub(crate) input: TextInput,
@@ -29,7 +28,7 @@ impl PalettePane {
         pane
     }
 
-    /// Lists what fits what is typed.
+    /// Lists the actions that match the typed text.
     pub(crate) fn update_rows(&mut self, keys: &KeyMap) {
         let mut found: Vec<((bool, usize), PaletteRow)> = Vec::new();
         for binding in &keys.bindings {
@@ -85,11 +84,11 @@ pub(crate) fn draw_palette(pane: &mut PalettePane, canvas: &mut Canvas<'_>, area
         canvas.draw_line(rows, y, &truncate_line(&Line::plain(help), room));
         canvas.line_right(rows, y, &right);
         if index == pane.cursor.at {
-            canvas.restyle_row(rows, y, ScreenTheme::selected_style(true));
+            canvas.restyle_row(rows, y, canvas.theme.selected_style(true));
         }
     }
     if pane.rows.is_empty() {
-        canvas.draw_line(rows, 1, &Line::new("no action has these letters", Label::Dim));
+        canvas.draw_line(rows, 1, &Line::new("no matching action", Label::Dim));
     }
 }
 

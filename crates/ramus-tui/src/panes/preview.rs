@@ -1,4 +1,4 @@
-//! What is at the list's cursor, beside the list: facts about the session, and its messages.
+//! The preview beside the list: facts about the session at the cursor, and its messages.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::panes::list::{ListPane, duration_text};
 use crate::panes::transcript::{TranscriptPane, TranscriptSearch, draw_transcript};
 use crate::state::ScreenClock;
 
-/// A session that is looked at without being opened.
+/// A session that is previewed without being opened.
 #[derive(Debug)]
 pub(crate) struct PreviewPane {
     pub(crate) reading: TranscriptPane,
@@ -31,7 +31,7 @@ pub(crate) struct PreviewFacts {
 
 /// The rows above the messages, and the line below them.
 const HEAD_ROWS: u16 = 4;
-/// Below this height there is no room for them.
+/// Below this height they are not shown.
 const HEAD_HEIGHT: u16 = 12;
 
 impl PreviewPane {

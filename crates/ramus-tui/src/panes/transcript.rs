@@ -84,6 +84,8 @@ pub(crate) struct TranscriptPane {
     /// Show the usage below each reply.
     pub(crate) usage: bool,
     pub(crate) search: Option<TranscriptSearch>,
+    /// How many blocks were added below what was seen.
+    pub(crate) unseen: usize,
     /// The conversation that is read; 0: none.
     pub(crate) conversation: u32,
     /// The last record of an agent in the session's own file, if that is read.
@@ -135,6 +137,7 @@ impl TranscriptPane {
             thinking: false,
             usage: false,
             search: None,
+            unseen: 0,
             conversation,
             aside,
             size: (80, 24),
@@ -198,6 +201,14 @@ impl TranscriptPane {
         self.main_blocks = self.items.iter().enumerate().filter_map(block).collect();
         self.cursor = self.cursor.min(self.items.len().saturating_sub(1));
         self.top.item = self.top.item.min(self.items.len().saturating_sub(1));
+    }
+
+    /// Forgets what was new once the end is on the screen.
+    pub(crate) fn note_seen(&mut self) {
+        let end = self.last_block();
+        if self.cursor >= end || self.visible_items().iter().any(|(item, _)| *item >= end) {
+            self.unseen = 0;
+        }
     }
 
     /// Whether a part of it comes from a chapter's file.
@@ -294,7 +305,7 @@ impl TranscriptPane {
         let stage = &self.stages[item.stage];
         let fold = match &item.kind {
             TranscriptItemKind::Block(range) => stage.path.messages.get(range.start)?,
-            // What trails the message before a fork, such as a note, is not what is meant.
+            // A note that trails the message before a fork is not the message to act on.
             TranscriptItemKind::Fork(at) => {
                 let folds = stage.path.messages.get(..=*at)?;
                 let speaks =
@@ -337,6 +348,7 @@ impl TranscriptPane {
             return false;
         }
         let was_end = self.last_block() <= self.cursor;
+        let before = self.main_blocks.len();
         let fold = self.main().path.messages.last().copied();
         self.chapter = chapter;
         let history = &self.chapter.history;
@@ -360,6 +372,8 @@ impl TranscriptPane {
         self.set_main();
         if follow && was_end {
             self.go_to_end();
+        } else {
+            self.unseen += self.main_blocks.len().saturating_sub(before);
         }
         true
     }

@@ -14,7 +14,6 @@ use crate::canvas::Canvas;
 use crate::cursor::RowCursor;
 use crate::event::{AgentInfo, Chapter};
 use crate::keys::KeyAction;
-use crate::theme::ScreenTheme;
 
 /// What is needed to draw a tree.
 #[derive(Clone, Debug)]
@@ -44,7 +43,7 @@ pub(crate) struct TreePane {
 }
 
 impl TreePane {
-    /// Does what a key asks for and returns the node to show, if another one is meant now.
+    /// Handles a key and returns the node to show, if it changed.
     pub(crate) fn apply_action(
         &mut self,
         action: KeyAction,
@@ -108,7 +107,7 @@ pub(crate) fn draw_tree(tree: &mut TreePane, canvas: &mut Canvas<'_>, area: Rect
         let text = Rect { width: rows.width.saturating_sub(1), ..rows };
         canvas.draw_line(text, y, &drawing.lines[index]);
         if index == tree.cursor.at {
-            canvas.restyle_row(text, y, ScreenTheme::selected_style(focus));
+            canvas.restyle_row(text, y, canvas.theme.selected_style(focus));
         }
     }
     let len = drawing.lines.len().max(1) as f64;

@@ -327,7 +327,7 @@ fn an_abandoned_branch_is_resumed_there_or_in_a_fork() {
     screens.type_in("b");
     screens.press_key(KeyCode::Up);
     screens.type_in("r");
-    let text = screens.wait_for_text("Claude Code resumes this session elsewhere");
+    let text = screens.wait_for_text("Claude Code resumes this session at another message");
     for choice in ["r  resume the session where it ended", "g  go there and resume", "f  fork and"]
     {
         assert!(text.contains(choice), "{text}");
@@ -337,7 +337,7 @@ fn an_abandoned_branch_is_resumed_there_or_in_a_fork() {
     // The end of the branch that is resumed needs no question.
     screens.press_key(KeyCode::End);
     screens.type_in("r");
-    screens.wait_until(|text| !text.contains("looking where"));
+    screens.wait_until(|text| !text.contains("checking where"));
     assert!(screens.state.overlay.is_none(), "{}", screens.drawn_text());
 }
 
@@ -355,7 +355,7 @@ fn operations_are_undone_from_their_list_and_sessions_are_tagged() {
     screens.wait_for_text("this session: pinned #brewing #hot");
     screens.wait_for_text("★ #brewing #hot");
     screens.handle_event(ScreenEvent::Key(control('g')));
-    screens.wait_for_text("ramus has changed nothing here yet");
+    screens.wait_for_text("no operations yet");
     screens.press_key(KeyCode::Esc);
     for title in ["First", "Second"] {
         screens.press_key(KeyCode::F(2));

@@ -128,7 +128,7 @@ impl ScreenState {
             }
             Overlay::Agents(agents) => agents.cursor.click_row(row, agents.agents.len()),
             Overlay::Palette(palette) => {
-                // The first row is what is typed.
+                // The first row is the input.
                 let Some(row) = row.checked_sub(1) else { return Vec::new() };
                 palette.cursor.click_row(row, palette.rows.len())
             }

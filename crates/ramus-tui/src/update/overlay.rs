@@ -1,11 +1,13 @@
 //! Keys in overlays.
 
+use std::path::{Path, PathBuf};
+
 use ramus_render::Label;
 use ratatui::crossterm::event::KeyEvent;
 
-use crate::event::{ChangeCommand, DocumentRequest, Effect, MarkedBranch};
+use crate::event::{ChangeCommand, DocumentRequest, Effect, MarkedBranch, SavedFiles};
 use crate::keys::{self, KeyAction};
-use crate::state::{Focus, Overlay, ScreenState};
+use crate::state::{Focus, InputPrompt, InputPromptKind, Overlay, ScreenState};
 
 impl ScreenState {
     pub(super) fn overlay_key(&mut self, key: KeyEvent, action: Option<KeyAction>) -> Vec<Effect> {
@@ -17,13 +19,23 @@ impl ScreenState {
             Some(Overlay::Document(page)) => match action {
                 Some(KeyAction::Enter) => {
                     let question = page.selected_link().cloned();
-                    if let Some(DocumentRequest::Operation(op)) = question {
-                        self.close_overlay();
-                        self.show_status("planning …", Label::Dim);
-                        return vec![Effect::ApplyChange(ChangeCommand::Undo(Some(op)))];
-                    }
-                    return question.map(|question| self.look_up(question)).into_iter().collect();
+                    let change = match &question {
+                        Some(DocumentRequest::Operation(op)) => ChangeCommand::Undo(Some(*op)),
+                        Some(DocumentRequest::Trashed(id)) => ChangeCommand::Restore(id.clone()),
+                        _ => {
+                            let page = question.map(|question| self.look_up(question));
+                            return page.into_iter().collect();
+                        }
+                    };
+                    self.close_overlay();
+                    self.show_status("planning …", Label::Dim);
+                    return vec![Effect::ApplyChange(change)];
                 }
+                None if page.page.has_stops => match keys::plain_letter(key) {
+                    Some('n' | ']') => page.jump_to_stop(true, height),
+                    Some('N' | '[') => page.jump_to_stop(false, height),
+                    _ => {}
+                },
                 Some(action) => {
                     page.apply_action(action, height);
                 }
@@ -59,7 +71,55 @@ impl ScreenState {
         Vec::new()
     }
 
-    /// Does what was chosen from a menu.
+    /// Runs the action of a letter in a document about files: small letters mean the file at the cursor,
+    /// capital letters all of them.
+    pub(super) fn file_key(&mut self, key: KeyEvent) -> Option<Vec<Effect>> {
+        let Some(Overlay::Document(page)) = &self.overlay else { return None };
+        let letter = keys::plain_letter(key)?;
+        let files = page.page.files.clone()?;
+        let own = match page.selected_link() {
+            Some(DocumentRequest::File(at, path)) => {
+                SavedFiles { at: at.clone(), only: Some(path.clone()) }
+            }
+            _ => files.clone(),
+        };
+        let files = if letter.is_uppercase() { SavedFiles { only: None, ..files } } else { own };
+        match letter.to_ascii_lowercase() {
+            'd' if !page.page.has_stops => {
+                Some(vec![self.look_up(DocumentRequest::FileChanges(files))])
+            }
+            's' => {
+                let name = files.only.as_deref().map(|path| path.rsplit(['/', '\\']).next());
+                let text = match name {
+                    Some(name) => name.unwrap_or_default().to_owned(),
+                    None => "ramus-files".to_owned(),
+                };
+                let input = crate::input::TextInput { text };
+                let kind = InputPromptKind::SaveFiles(files);
+                self.prompt = Some(InputPrompt { kind, input });
+                Some(Vec::new())
+            }
+            'r' => {
+                self.show_status("planning …", Label::Dim);
+                Some(vec![Effect::ApplyChange(ChangeCommand::RestoreFiles(files))])
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn save_files(&mut self, files: SavedFiles, to: &str) -> Vec<Effect> {
+        let to = match to.trim().strip_prefix("~/") {
+            Some(below) => Path::new(&self.list.home).join(below),
+            None => PathBuf::from(to.trim()),
+        };
+        if to.as_os_str().is_empty() {
+            self.show_status("nothing saved: no path was typed", Label::Dim);
+            return Vec::new();
+        }
+        vec![Effect::SaveFiles(files, to)]
+    }
+
+    /// Runs the choice from a menu.
     pub(super) fn apply_choice(&mut self, effect: Option<Effect>) -> Vec<Effect> {
         self.overlay = None;
         if let Some(Effect::ApplyChange(ChangeCommand::Merge(..))) = effect {

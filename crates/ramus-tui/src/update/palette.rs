@@ -54,6 +54,9 @@ impl ScreenState {
             KeyAction::Note => return self.open_prompt(InputPromptKind::Note),
             KeyAction::Undo => return vec![Effect::ApplyChange(ChangeCommand::Undo(None))],
             KeyAction::NextPane => return self.next_pane(),
+            KeyAction::SessionUsage | KeyAction::Pack | KeyAction::Restore | KeyAction::Export => {
+                return self.session_action(action);
+            }
             _ => {}
         }
         let height = self.screen_areas().list.map_or(1, |area| usize::from(area.height));
@@ -71,6 +74,27 @@ impl ScreenState {
             return self.list.apply_action(action, height).unwrap_or_default();
         }
         self.reading_action(action)
+    }
+
+    /// Does what concerns a session as a whole, from the list and from its transcript.
+    pub(super) fn session_action(&mut self, action: KeyAction) -> Vec<Effect> {
+        if action == KeyAction::Restore {
+            return vec![self.look_up(DocumentRequest::Trash)];
+        }
+        if action == KeyAction::Export {
+            self.export_menu();
+            return Vec::new();
+        }
+        let Some(NodeAddress { file, .. }) = self.session_here() else {
+            self.show_status("no session here", Label::Dim);
+            return Vec::new();
+        };
+        if action == KeyAction::Pack {
+            self.show_status("packing …", Label::Dim);
+            return vec![Effect::Pack(file)];
+        }
+        self.show_status("adding up …", Label::Dim);
+        vec![self.look_up(DocumentRequest::Usage(file))]
     }
 
     /// Returns the address of the session at the cursor.

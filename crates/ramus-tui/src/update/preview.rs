@@ -6,7 +6,7 @@ use crate::panes::transcript::TranscriptSearch;
 use crate::state::{Overlay, ScreenState};
 
 impl ScreenState {
-    /// Asks to read what is at the list's cursor, if it is seen and not shown yet.
+    /// Asks to read the session at the list's cursor, if the preview is visible and shows another one.
     pub(super) fn preview_effect(&mut self) -> Option<Effect> {
         self.screen_areas().preview?;
         if matches!(self.overlay, Some(Overlay::Document(_))) {
@@ -24,7 +24,7 @@ impl ScreenState {
         Some(Effect::Preview(Box::new(request)))
     }
 
-    /// Takes what was read, if the cursor is still on it.
+    /// Shows the session that was read, if the cursor is still on it.
     pub(super) fn show_preview(&mut self, opened: OpenedChapter) {
         let OpenedChapter { chapter, target, opening, .. } = opened;
         let is_wanted = self
@@ -44,7 +44,7 @@ impl ScreenState {
         self.preview = Some(PreviewPane::new(chapter, target, search));
     }
 
-    /// Returns what is at the list's cursor, if the preview has read it: it opens without waiting.
+    /// Returns the session at the list's cursor, if the preview has read it: it opens without waiting.
     pub(super) fn previewed_chapter(&self) -> Option<OpenedChapter> {
         let request = self.list.chosen_request()?;
         let preview = self.preview.as_ref()?;

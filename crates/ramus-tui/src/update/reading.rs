@@ -18,6 +18,7 @@ use crate::panes::menu::{MenuChoice, MenuPane};
 use crate::panes::transcript::TranscriptPane;
 use crate::panes::tree::TreePane;
 use crate::state::{Focus, InputPromptKind, Overlay, ScreenState};
+use crate::work::documents::PAGE_MARGIN;
 
 impl ScreenState {
     pub(super) fn reading_action(&mut self, action: KeyAction) -> Vec<Effect> {
@@ -97,9 +98,13 @@ impl ScreenState {
                     }
                     reading.go_to_end();
                 }
+                return vec![self.follow_live()];
             }
             KeyAction::Copy => self.copy_menu(),
-            KeyAction::Export => self.export_menu(),
+            KeyAction::Images => {
+                let want = reading.new_render_request(reading.cursor);
+                return want.map(|want| Effect::OpenImages(Box::new(want))).into_iter().collect();
+            }
             _ => {}
         }
         Vec::new()
@@ -251,12 +256,12 @@ impl ScreenState {
         Vec::new()
     }
 
-    fn at_cursor(&mut self, deed: fn(NodeAddress) -> ChangeCommand) -> Vec<Effect> {
+    fn at_cursor(&mut self, make_command: fn(NodeAddress) -> ChangeCommand) -> Vec<Effect> {
         let place = self.open_transcript().and_then(|reading| reading.node_of(reading.cursor));
         let Some((stage, node)) = place else { return Vec::new() };
         let address = stage.chapter.node_address(node);
         self.show_status("planning …", Label::Dim);
-        vec![Effect::ApplyChange(deed(address))]
+        vec![Effect::ApplyChange(make_command(address))]
     }
 
     /// Returns the open conversation; shows a message if there is none.
@@ -284,8 +289,8 @@ impl ScreenState {
         };
         let there = marked.node_address();
         let choice = |letter, label, policy| {
-            let deed = ChangeCommand::Merge(here.clone(), there.clone(), policy);
-            MenuChoice::new(letter, label, Some(Effect::ApplyChange(deed)))
+            let merge_command = ChangeCommand::Merge(here.clone(), there.clone(), policy);
+            MenuChoice::new(letter, label, Some(Effect::ApplyChange(merge_command)))
         };
         let choices = vec![
             choice('s', "do not merge", ConflictPolicy::Stop),
@@ -300,7 +305,10 @@ impl ScreenState {
 
     /// Asks for a page as wide as the screen.
     pub(super) fn look_up(&self, question: DocumentRequest) -> Effect {
-        Effect::OpenDocument(question, self.screen_areas().body.width.saturating_sub(4))
+        Effect::OpenDocument(
+            question,
+            self.screen_areas().body.width.saturating_sub(PAGE_MARGIN as u16),
+        )
     }
 
     fn copy_menu(&mut self) {
@@ -320,17 +328,27 @@ impl ScreenState {
         self.overlay = Some(Overlay::Menu(MenuPane::new("Copy", choices)));
     }
 
-    fn export_menu(&mut self) {
-        let Some(side) = self.branch_on_screen() else { return };
+    pub(super) fn export_menu(&mut self) {
+        let address = match self.focus {
+            Focus::List => self.list.selected_branch(),
+            Focus::Transcript | Focus::Tree => {
+                // It says itself why there is none.
+                let Some(side) = self.branch_on_screen() else { return };
+                Some(side.node_address())
+            }
+        };
+        let Some(address) = address else {
+            return self.show_status("no session here", Label::Dim);
+        };
         let formats = [
             ('m', ExportFormat::Markdown, "Markdown"),
             ('h', ExportFormat::Html, "HTML, one file"),
             ('j', ExportFormat::Json, "JSON"),
-            ('l', ExportFormat::Jsonl, "JSONL, the lines as they are"),
+            ('l', ExportFormat::Jsonl, "JSONL, the original lines"),
             ('t', ExportFormat::Text, "text"),
         ];
         let choices = formats.map(|(letter, format, label)| {
-            MenuChoice::new(letter, label, Some(Effect::Export(side.clone(), format)))
+            MenuChoice::new(letter, label, Some(Effect::Export(address.clone(), format)))
         });
         self.overlay =
             Some(Overlay::Menu(MenuPane::new("Export this conversation as", choices.into())));

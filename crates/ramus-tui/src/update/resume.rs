@@ -11,7 +11,7 @@ impl ScreenState {
     pub(super) fn resume_here(&mut self) -> Vec<Effect> {
         match self.resume_request() {
             Some(request) => {
-                self.show_status("looking where Claude Code resumes …", Label::Dim);
+                self.show_status("checking where Claude Code resumes …", Label::Dim);
                 vec![Effect::PlanResume(Box::new(request))]
             }
             None => {
@@ -36,7 +36,7 @@ impl ScreenState {
             MenuChoice::new('r', "resume the session where it ended", resume(&as_it_is, None));
         let fork = MenuChoice::new(
             'f',
-            "fork and resume: a new session up to here, this one stays as it is",
+            "fork and resume: a new session up to here; this one is not changed",
             resume(&request, Some(ResumeDecision::Fork)),
         );
         let mut menu = match choice {
@@ -45,7 +45,10 @@ impl ScreenState {
                 let label = "go there and resume: this session continues from here";
                 let decision = resume(&request, Some(ResumeDecision::Goto));
                 let goto = MenuChoice::new('g', label, decision);
-                MenuPane::new("Claude Code resumes this session elsewhere", vec![stay, goto, fork])
+                MenuPane::new(
+                    "Claude Code resumes this session at another message",
+                    vec![stay, goto, fork],
+                )
             }
             ResumeChoice::Fork(why) => {
                 let mut menu =

@@ -24,7 +24,7 @@ use crate::event::{
 };
 use crate::panes::list::ListPane;
 use crate::state::{Overlay, ScreenClock, ScreenState};
-use crate::theme::ScreenTheme;
+use crate::theme::{ScreenColors, ScreenTheme};
 use crate::view::draw_screen;
 use crate::work::render::{BlockPainter, RenderRequest};
 use ramus_app::{ExportFormat, NodeSelector};
@@ -59,19 +59,23 @@ impl StateTester {
             message: Arc::new(|time| time.to_string()[11..16].to_owned()),
             age: Arc::new(|time| time.to_string()[11..16].to_owned()),
         };
-        let theme = ScreenTheme { color: true, symbols: SymbolSet::Unicode };
+        let theme = ScreenTheme {
+            color: true,
+            colors: ScreenColors::Terminal,
+            symbols: SymbolSet::Unicode,
+        };
         let mut state = ScreenState::new(clock.clone(), theme, ListPane::new(false, ""));
         state.size = (80, 24);
-        let mut desk =
+        let mut tester =
             Self { state, painter: BlockPainter::new(clock, Arc::default()), path, _home: home };
         let opened = OpenedChapter {
-            chapter: desk.read_chapter(),
+            chapter: tester.read_chapter(),
             target: JumpTarget::Resume,
             opening: OpenMode::New,
             agents: Vec::new(),
         };
-        desk.handle_event(ScreenEvent::Opened(Box::new(opened)));
-        desk
+        tester.handle_event(ScreenEvent::Opened(Box::new(opened)));
+        tester
     }
 
     fn read_chapter(&self) -> Arc<Chapter> {
@@ -161,49 +165,50 @@ fn single_effect(mut effects: Vec<Effect>) -> Effect {
 
 #[test]
 fn changes_are_planned_at_the_message_under_the_cursor() {
-    let mut desk = StateTester::new();
-    let address = NodeAddress { file: desk.path.clone(), node: NodeSelector::Uuid("a".to_owned()) };
-    for (letter, deed) in [
+    let mut tester = StateTester::new();
+    let address =
+        NodeAddress { file: tester.path.clone(), node: NodeSelector::Uuid("a".to_owned()) };
+    for (letter, command) in [
         ('g', ChangeCommand::Goto(address.clone())),
         ('F', ChangeCommand::Fork(address)),
         ('u', ChangeCommand::Undo(None)),
     ] {
-        let effect = single_effect(desk.press_letter(letter));
-        assert!(matches!(&effect, Effect::ApplyChange(other) if *other == deed), "{effect:?}");
+        let effect = single_effect(tester.press_letter(letter));
+        assert!(matches!(&effect, Effect::ApplyChange(other) if *other == command), "{effect:?}");
     }
 }
 
 #[test]
 fn a_merge_takes_the_marked_branch_and_this_one() {
-    let mut desk = StateTester::new();
-    assert!(desk.press_letter('M').is_empty());
-    assert_eq!(desk.status_text(), "mark another branch first with d");
-    assert_eq!(desk.conversation_number(), 2);
-    desk.press_letter('d');
-    desk.press_letter(')');
-    desk.press_key(KeyCode::Right);
-    assert_eq!(desk.conversation_number(), 1);
-    assert!(desk.press_letter('M').is_empty());
+    let mut tester = StateTester::new();
+    assert!(tester.press_letter('M').is_empty());
+    assert_eq!(tester.status_text(), "mark another branch first with d");
+    assert_eq!(tester.conversation_number(), 2);
+    tester.press_letter('d');
+    tester.press_letter(')');
+    tester.press_key(KeyCode::Right);
+    assert_eq!(tester.conversation_number(), 1);
+    assert!(tester.press_letter('M').is_empty());
     // Thinking again costs nothing.
-    desk.press_key(KeyCode::Esc);
-    assert!(desk.press_letter('M').is_empty());
-    let effect = single_effect(desk.press_letter('b'));
-    let side = |n| NodeAddress { file: desk.path.clone(), node: NodeSelector::Nth(n) };
+    tester.press_key(KeyCode::Esc);
+    assert!(tester.press_letter('M').is_empty());
+    let effect = single_effect(tester.press_letter('b'));
+    let side = |n| NodeAddress { file: tester.path.clone(), node: NodeSelector::Nth(n) };
     let wanted = ChangeCommand::Merge(side(1), side(2), ConflictPolicy::KeepBoth);
-    assert!(matches!(&effect, Effect::ApplyChange(deed) if *deed == wanted), "{effect:?}");
+    assert!(matches!(&effect, Effect::ApplyChange(command) if *command == wanted), "{effect:?}");
 }
 
 #[test]
 fn a_mark_is_removed_or_compared() {
-    let mut desk = StateTester::new();
-    desk.press_letter('d');
-    desk.press_letter('d');
-    assert_eq!(desk.status_text(), "unmarked");
-    desk.press_letter('d');
-    desk.press_letter(')');
-    desk.press_key(KeyCode::Right);
-    let effect = single_effect(desk.press_letter('d'));
-    let side = |n| NodeAddress { file: desk.path.clone(), node: NodeSelector::Nth(n) };
+    let mut tester = StateTester::new();
+    tester.press_letter('d');
+    tester.press_letter('d');
+    assert_eq!(tester.status_text(), "unmarked");
+    tester.press_letter('d');
+    tester.press_letter(')');
+    tester.press_key(KeyCode::Right);
+    let effect = single_effect(tester.press_letter('d'));
+    let side = |n| NodeAddress { file: tester.path.clone(), node: NodeSelector::Nth(n) };
     let wanted = DocumentRequest::Compare(side(2), side(1));
     assert!(
         matches!(&effect, Effect::OpenDocument(question, _) if *question == wanted),
@@ -213,20 +218,23 @@ fn a_mark_is_removed_or_compared() {
 
 #[test]
 fn an_export_asks_for_its_format() {
-    let mut desk = StateTester::new();
-    assert!(desk.press_letter('e').is_empty());
-    assert!(matches!(desk.state.overlay, Some(Overlay::Menu(_))));
-    let effect = single_effect(desk.press_letter('h'));
+    let mut tester = StateTester::new();
+    assert!(tester.press_letter('e').is_empty());
+    assert!(matches!(tester.state.overlay, Some(Overlay::Menu(_))));
+    let effect = single_effect(tester.press_letter('h'));
     assert!(
-        matches!(&effect, Effect::Export(side, ExportFormat::Html) if side.conversation == 2),
+        matches!(
+            &effect,
+            Effect::Export(NodeAddress { node: NodeSelector::Nth(2), .. }, ExportFormat::Html)
+        ),
         "{effect:?}"
     );
-    assert!(desk.state.overlay.is_none());
-    desk.press_letter('e');
-    assert!(desk.press_key(KeyCode::Esc).is_empty());
-    assert!(desk.state.overlay.is_none());
-    desk.press_letter('e');
-    let effect = single_effect(desk.click_text("Markdown"));
+    assert!(tester.state.overlay.is_none());
+    tester.press_letter('e');
+    assert!(tester.press_key(KeyCode::Esc).is_empty());
+    assert!(tester.state.overlay.is_none());
+    tester.press_letter('e');
+    let effect = single_effect(tester.click_text("Markdown"));
     assert!(matches!(&effect, Effect::Export(_, ExportFormat::Markdown)), "{effect:?}");
 }
 
@@ -234,102 +242,102 @@ fn an_export_asks_for_its_format() {
 fn only_a_clear_yes_carries_a_plan_out() {
     type Answer = fn(&mut StateTester) -> Vec<Effect>;
     let answers: [(Answer, bool); 6] = [
-        (|desk| desk.press_letter('y'), true),
-        (|desk| desk.click_text("yes"), true),
-        (|desk| desk.press_letter('n'), false),
-        (|desk| desk.click_text("no, cancel"), false),
-        (|desk| desk.press_key(KeyCode::Esc), false),
-        (|desk| desk.send_mouse(MouseEventKind::Down(MouseButton::Left), 0, 1), false),
+        (|tester| tester.press_letter('y'), true),
+        (|tester| tester.click_text("yes"), true),
+        (|tester| tester.press_letter('n'), false),
+        (|tester| tester.click_text("no, cancel"), false),
+        (|tester| tester.press_key(KeyCode::Esc), false),
+        (|tester| tester.send_mouse(MouseEventKind::Down(MouseButton::Left), 0, 1), false),
     ];
     for (index, (answer, yes)) in answers.into_iter().enumerate() {
-        let mut desk = StateTester::new();
+        let mut tester = StateTester::new();
         let plan = (1..40).map(|n| Line::plain(&format!("step {n}"))).collect();
-        desk.handle_event(ScreenEvent::Asked(plan, "Do it?".to_owned(), channel().0));
-        desk.screen_rows();
-        assert!(desk.press_key(KeyCode::Enter).is_empty(), "Enter is no answer");
-        let effect = single_effect(answer(&mut desk));
+        tester.handle_event(ScreenEvent::Asked(plan, "Do it?".to_owned(), channel().0));
+        tester.screen_rows();
+        assert!(tester.press_key(KeyCode::Enter).is_empty(), "Enter is no answer");
+        let effect = single_effect(answer(&mut tester));
         assert!(matches!(effect, Effect::Answer(_, said) if said == yes), "{index}: {effect:?}");
-        assert!(desk.state.overlay.is_none());
+        assert!(tester.state.overlay.is_none());
     }
 }
 
 #[test]
 fn clicks_on_arrows_and_branches_switch_at_a_fork_point() {
-    let mut desk = StateTester::new();
-    desk.click_text("›  ←");
-    assert_eq!(desk.conversation_number(), 1);
-    desk.click_text("‹");
-    assert_eq!(desk.conversation_number(), 2);
-    desk.click_text("○ Brew it");
-    assert_eq!(desk.conversation_number(), 1);
-    desk.click_text("● Rather coffee");
-    assert_eq!(desk.conversation_number(), 2);
+    let mut tester = StateTester::new();
+    tester.click_text("›  ←");
+    assert_eq!(tester.conversation_number(), 1);
+    tester.click_text("‹");
+    assert_eq!(tester.conversation_number(), 2);
+    tester.click_text("○ Brew it");
+    assert_eq!(tester.conversation_number(), 1);
+    tester.click_text("● Rather coffee");
+    assert_eq!(tester.conversation_number(), 2);
     // Beside the arrows a click goes to the fork and no further.
-    desk.click_text("┬");
-    assert_eq!(desk.conversation_number(), 2);
+    tester.click_text("┬");
+    assert_eq!(tester.conversation_number(), 2);
 }
 
 #[test]
 fn the_wheel_scrolls_what_is_under_it() {
-    let mut desk = StateTester::new();
-    desk.handle_event(ScreenEvent::Resize(80, 8));
-    desk.send_mouse(MouseEventKind::ScrollDown, 40, 4);
-    assert_ne!(desk.state.open_transcript().unwrap().top, Default::default());
+    let mut tester = StateTester::new();
+    tester.handle_event(ScreenEvent::Resize(80, 8));
+    tester.send_mouse(MouseEventKind::ScrollDown, 40, 4);
+    assert_ne!(tester.state.open_transcript().unwrap().top, Default::default());
     for _ in 0..9 {
-        desk.send_mouse(MouseEventKind::ScrollUp, 40, 4);
+        tester.send_mouse(MouseEventKind::ScrollUp, 40, 4);
     }
-    assert_eq!(desk.state.open_transcript().unwrap().top, Default::default());
+    assert_eq!(tester.state.open_transcript().unwrap().top, Default::default());
 }
 
 #[test]
 fn a_row_of_branches_is_chosen_by_clicking_twice() {
-    let mut desk = StateTester::new();
-    desk.press_letter('b');
-    desk.screen_rows();
-    desk.click_text("@1");
-    assert_eq!(desk.conversation_number(), 2);
-    desk.click_text("@1");
-    assert_eq!(desk.conversation_number(), 1);
-    assert!(desk.state.overlay.is_none());
+    let mut tester = StateTester::new();
+    tester.press_letter('b');
+    tester.screen_rows();
+    tester.click_text("@1");
+    assert_eq!(tester.conversation_number(), 2);
+    tester.click_text("@1");
+    assert_eq!(tester.conversation_number(), 1);
+    assert!(tester.state.overlay.is_none());
 }
 
 /// A block that was being rendered while its file grew must be rendered again.
 #[test]
 fn what_was_rendered_before_the_file_grew_is_out_of_date() {
-    let mut desk = StateTester::new();
-    let before = desk.read_chapter();
+    let mut tester = StateTester::new();
+    let before = tester.read_chapter();
     let more = testkit::jsonl("g < d thinking #md And warm the pot");
-    let text = std::fs::read_to_string(&desk.path).unwrap();
-    std::fs::write(&desk.path, text + &more).unwrap();
-    let reading = desk.state.open_transcript().unwrap();
+    let text = std::fs::read_to_string(&tester.path).unwrap();
+    std::fs::write(&tester.path, text + &more).unwrap();
+    let reading = tester.state.open_transcript().unwrap();
     let last = reading.items.len() - 2;
     let want = reading.new_render_request(last).unwrap();
-    let now = desk.read_chapter();
-    let effects = update_state(&mut desk.state, ScreenEvent::Grew(now));
+    let now = tester.read_chapter();
+    let effects = update_state(&mut tester.state, ScreenEvent::Grew(now));
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Render(_))), "{effects:?}");
     let lines = vec![Line::plain("late")];
     let late = RenderedBlock { key: want.key, look: want.look, chapter: before, lines };
-    update_state(&mut desk.state, ScreenEvent::Rendered(Box::new(late)));
-    assert!(!desk.state.open_transcript().unwrap().is_ready());
-    desk.render_effects(effects);
-    assert!(desk.state.open_transcript().unwrap().is_ready());
+    update_state(&mut tester.state, ScreenEvent::Rendered(Box::new(late)));
+    assert!(!tester.state.open_transcript().unwrap().is_ready());
+    tester.render_effects(effects);
+    assert!(tester.state.open_transcript().unwrap().is_ready());
 }
 
 /// Blocks arrive one by one; the rest of the request must not be begun again with each of them.
 #[test]
 fn a_block_is_asked_for_once() {
-    let mut desk = StateTester::new();
-    let mut effects = update_state(&mut desk.state, ScreenEvent::Resize(60, 24));
+    let mut tester = StateTester::new();
+    let mut effects = update_state(&mut tester.state, ScreenEvent::Resize(60, 24));
     let Some(Effect::Render(wants)) = effects.pop() else { panic!("{effects:?}") };
     assert!(wants.len() > 3, "{wants:?}");
     let mut next = Vec::new();
     for want in wants {
-        next.extend(desk.paint_block(want));
+        next.extend(tester.paint_block(want));
     }
-    assert!(desk.state.open_transcript().unwrap().is_ready());
+    assert!(tester.state.open_transcript().unwrap().is_ready());
     let Effect::Prepare(wants) = single_effect(next) else { panic!("something else") };
     for want in wants {
-        let effects = desk.paint_block(want);
+        let effects = tester.paint_block(want);
         assert!(effects.is_empty(), "{effects:?}");
     }
 }
@@ -337,7 +345,7 @@ fn a_block_is_asked_for_once() {
 /// One key opens all tool calls: what it shows was rendered while nobody waited for it.
 #[test]
 fn tool_calls_are_opened_and_folded_at_once() {
-    let mut desk = StateTester::with_fixture(
+    let mut tester = StateTester::with_fixture(
         r"
 a        user          Boil water
 b < a    call:t1:Bash  #m1 boil
@@ -345,44 +353,44 @@ c < b    result:t1     one\ntwo
 d < c    assistant     #m2 Done.
 ",
     );
-    let folded = desk.screen_rows();
+    let folded = tester.screen_rows();
     for _ in 0..2 {
         assert!(
-            update_state(&mut desk.state, ScreenEvent::Key(KeyCode::Char('s').into())).is_empty()
+            update_state(&mut tester.state, ScreenEvent::Key(KeyCode::Char('s').into())).is_empty()
         );
-        let opened = desk.screen_rows();
-        assert!(desk.state.open_transcript().unwrap().is_ready());
+        let opened = tester.screen_rows();
+        assert!(tester.state.open_transcript().unwrap().is_ready());
         assert!(opened.iter().any(|row| row.contains("│ two")), "{}", opened.join("\n"));
         assert!(
-            update_state(&mut desk.state, ScreenEvent::Key(KeyCode::Char('s').into())).is_empty()
+            update_state(&mut tester.state, ScreenEvent::Key(KeyCode::Char('s').into())).is_empty()
         );
-        assert_eq!(desk.screen_rows(), folded);
+        assert_eq!(tester.screen_rows(), folded);
     }
 }
 
 /// What the next key may ask for waits for what is seen.
 #[test]
 fn nothing_is_prepared_while_something_is_missing() {
-    let mut desk = StateTester::new();
-    let mut effects = update_state(&mut desk.state, ScreenEvent::Resize(60, 24));
+    let mut tester = StateTester::new();
+    let mut effects = update_state(&mut tester.state, ScreenEvent::Resize(60, 24));
     let Some(Effect::Render(mut wants)) = effects.pop() else { panic!("{effects:?}") };
     assert!(effects.is_empty(), "{effects:?}");
     let first = wants.remove(0);
-    assert!(desk.paint_block(first).is_empty());
-    let last: Vec<Effect> = wants.into_iter().flat_map(|want| desk.paint_block(want)).collect();
+    assert!(tester.paint_block(first).is_empty());
+    let last: Vec<Effect> = wants.into_iter().flat_map(|want| tester.paint_block(want)).collect();
     let Effect::Prepare(wants) = single_effect(last) else { panic!("something else") };
     assert!(wants.iter().all(|want| want.look.tools), "{wants:?}");
     // The size changes again before any of it has come: that must not take any time now.
-    let effects = update_state(&mut desk.state, ScreenEvent::Resize(50, 24));
+    let effects = update_state(&mut tester.state, ScreenEvent::Resize(50, 24));
     assert!(matches!(&effects[..], [Effect::Render(_), Effect::Prepare(none)] if none.is_empty()));
 }
 
 #[test]
 fn a_signal_ends_the_screens_whatever_lies_over_them() {
-    let mut desk = StateTester::new();
-    desk.press_letter('?');
-    assert!(desk.handle_event(ScreenEvent::Signal(15)).is_empty());
-    assert_eq!(desk.state.killed_by, Some(15));
+    let mut tester = StateTester::new();
+    tester.press_letter('?');
+    assert!(tester.handle_event(ScreenEvent::Signal(15)).is_empty());
+    assert_eq!(tester.state.killed_by, Some(15));
     let key = ratatui::crossterm::event::KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-    assert!(matches!(single_effect(desk.handle_event(ScreenEvent::Key(key))), Effect::Quit));
+    assert!(matches!(single_effect(tester.handle_event(ScreenEvent::Key(key))), Effect::Quit));
 }

@@ -49,8 +49,8 @@ fn change_annotation(
     let after = workspace.annotate(&target, &change, now);
     let after = after.map_err(|error| error_lines(&error, None::<&str>))?;
     let what = if target.message.is_some() { "this message" } else { "this session" };
-    let mut said = vec![if after.pinned { "pinned".to_owned() } else { "not pinned".to_owned() }];
-    said.extend(after.tags.iter().map(|tag| format!("#{tag}")));
-    said.extend(Some(&after.note).filter(|note| !note.is_empty()).map(|note| format!("“{note}”")));
-    Ok(Line::new(&format!("{what}: {}", said.join(" ")), Label::Note))
+    let mut words = vec![if after.pinned { "pinned".to_owned() } else { "not pinned".to_owned() }];
+    words.extend(after.tags.iter().map(|tag| format!("#{tag}")));
+    words.extend(Some(&after.note).filter(|note| !note.is_empty()).map(|note| format!("“{note}”")));
+    Ok(Line::new(&format!("{what}: {}", words.join(" ")), Label::Note))
 }

@@ -1,4 +1,4 @@
-//! Archiving everything that is new: said, asked and done.
+//! Archives everything that is new, after asking.
 
 use std::sync::mpsc::{Sender, channel};
 use std::time::SystemTime;
@@ -14,7 +14,7 @@ use crate::event::ScreenEvent;
 
 /// Says what would be archived, asks, and archives it; returns what to show.
 pub(crate) fn run_archiving(workspace: &Workspace, events: &Sender<ScreenEvent>) -> ScreenEvent {
-    // What was listed before is looked at again: the plan is for the files as they are now.
+    // Files are checked again: the plan is for their current state.
     workspace.request_refresh();
     archive_all(workspace, events).map_or_else(could_not, ScreenEvent::Status)
 }
@@ -23,14 +23,18 @@ fn archive_all(workspace: &Workspace, events: &Sender<ScreenEvent>) -> Result<Li
     let now = time_from_system(SystemTime::now());
     let failed = |error: ArchiveError| error_lines(&error, None::<&str>);
     let Some(plan) = workspace.plan_archiving(now).map_err(failed)? else {
-        return Ok(Line::new("started with --no-archive: nothing is archived", Label::Warning));
+        return Ok(Line::new(
+            "nothing archived: ramus was started with --no-archive",
+            Label::Warning,
+        ));
     };
-    let said: Vec<Line> = plan.sentences(&bytes).iter().map(|text| Line::plain(text)).collect();
+    let plan_lines: Vec<Line> =
+        plan.sentences(&bytes).iter().map(|text| Line::plain(text)).collect();
     if plan.files == 0 {
-        return Ok(said.into_iter().next().unwrap_or_default());
+        return Ok(plan_lines.into_iter().next().unwrap_or_default());
     }
     let (answer, answered) = channel();
-    let asked = ScreenEvent::Asked(said, "Archive them?".to_owned(), answer);
+    let asked = ScreenEvent::Asked(plan_lines, "Archive them?".to_owned(), answer);
     if events.send(asked).is_err() || !answered.recv().unwrap_or(false) {
         return Ok(Line::plain("nothing archived"));
     }

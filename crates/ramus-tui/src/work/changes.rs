@@ -17,10 +17,11 @@ use ramus_render::change::{
 };
 use ramus_render::{Label, Line};
 use ramus_store::apply::{RecoveredJournal, UnfinishedOperation, recover_operations};
+use ramus_store::journal::Journal;
 
 use super::documents::{could_not, error_lines};
 use crate::event::{
-    ChangeCommand, JumpTarget, NodeAddress, OpenRequest, ResumeChoice, ScreenEvent,
+    ChangeCommand, JumpTarget, NodeAddress, OpenRequest, ResumeChoice, SavedFiles, ScreenEvent,
 };
 use crate::state::ScreenClock;
 
@@ -29,17 +30,17 @@ const PLAN_WIDTH: usize = 400;
 
 /// Plans a change, asks, and makes it; returns what to show.
 pub(crate) fn run_change(
-    deed: &ChangeCommand,
+    command: &ChangeCommand,
     workspace: &Workspace,
     clock: &ScreenClock,
     events: &Sender<ScreenEvent>,
 ) -> ScreenEvent {
     // Read again, because the plan is for the current state of the files.
     workspace.request_refresh();
-    let made = plan_command(deed, workspace).and_then(|plan| match plan {
+    let made = plan_command(command, workspace).and_then(|plan| match plan {
         PlannedCommand::There(line) => Ok(line),
-        PlannedCommand::Change { lines: said, change } => {
-            confirm_and_apply(said, &change, workspace, clock, events)
+        PlannedCommand::Change { lines: notice, change } => {
+            confirm_and_apply(notice, &change, workspace, clock, events)
         }
     });
     workspace.request_refresh();
@@ -56,10 +57,13 @@ enum PlannedCommand {
     },
 }
 
-fn plan_command(deed: &ChangeCommand, workspace: &Workspace) -> Result<PlannedCommand, Vec<Line>> {
+fn plan_command(
+    command: &ChangeCommand,
+    workspace: &Workspace,
+) -> Result<PlannedCommand, Vec<Line>> {
     let now = time_from_system(SystemTime::now());
-    let mut said = Vec::new();
-    let change = match deed {
+    let mut notice = Vec::new();
+    let change = match command {
         ChangeCommand::Goto(address) => {
             let (opened, node) = &read_target(workspace, address)?;
             match workspace.plan_change(ChangeRequest::Goto { opened, node: *node }, now) {
@@ -101,17 +105,40 @@ fn plan_command(deed: &ChangeCommand, workspace: &Workspace) -> Result<PlannedCo
             workspace.plan_change(ChangeRequest::Trash { opened }, now)
         }
         ChangeCommand::Undo(op) => {
-            let recovered = recover_operations(workspace.state_dir());
-            let RecoveredJournal { journal, notes, unfinished } =
-                recovered.map_err(|error| error_lines(&error, apply_hint(&error)))?;
-            let unfinished =
-                unfinished.iter().map(|UnfinishedOperation { op, why }| (*op, why.as_str()));
-            said = recovery_lines(&notes, unfinished);
-            workspace.plan_change(ChangeRequest::Undo { journal: &journal, op: *op }, now)
+            let journal = &recovered_journal(workspace, &mut notice)?;
+            workspace.plan_change(ChangeRequest::Undo { journal, op: *op }, now)
+        }
+        ChangeCommand::Restore(session) => {
+            let journal = &recovered_journal(workspace, &mut notice)?;
+            workspace.plan_change(ChangeRequest::Restore { journal, session, at: None }, now)
+        }
+        ChangeCommand::RestoreFiles(SavedFiles { at, only }) => {
+            let address = workspace.address_in(&at.file, at.node.clone());
+            let files = address.and_then(|address| workspace.files_at(&address));
+            let mut files = files.map_err(|error| error_lines(&error, error.hint()))?;
+            let (files, only) = (&mut files, only.as_deref());
+            let request = ChangeRequest::RestoreFiles { files, only, outside: false };
+            match workspace.plan_change(request, now) {
+                Err(ChangeError::FilesAsTheyWere(_)) => {
+                    let there = "nothing to restore: the files on disk are as they were then";
+                    return Ok(PlannedCommand::There(Line::plain(there)));
+                }
+                planned => planned,
+            }
         }
     };
     let change = change.map_err(|error| error_lines(&error, error.hint()))?;
-    Ok(PlannedCommand::Change { lines: said, change: Box::new(change) })
+    Ok(PlannedCommand::Change { lines: notice, change: Box::new(change) })
+}
+
+/// Reads the operations, after finishing interrupted ones.
+fn recovered_journal(workspace: &Workspace, notice: &mut Vec<Line>) -> Result<Journal, Vec<Line>> {
+    let recovered = recover_operations(workspace.state_dir());
+    let RecoveredJournal { journal, notes, unfinished } =
+        recovered.map_err(|error| error_lines(&error, apply_hint(&error)))?;
+    let unfinished = unfinished.iter().map(|UnfinishedOperation { op, why }| (*op, why.as_str()));
+    *notice = recovery_lines(&notes, unfinished);
+    Ok(journal)
 }
 
 /// Returns the command that resumes at a message.
@@ -126,7 +153,7 @@ pub(crate) fn resume_line(workspace: &Workspace, at: &NodeAddress) -> ScreenEven
     planned.map_or_else(could_not, |line| ScreenEvent::Text(line, "the command"))
 }
 
-/// Finds out what has to be done before Claude Code resumes somewhere.
+/// Finds out what must be done before Claude Code resumes at a message.
 pub(crate) fn plan_resume(workspace: &Workspace, request: OpenRequest) -> ScreenEvent {
     // Read again, because the plan is for the current state of the files.
     workspace.request_refresh();
@@ -170,13 +197,13 @@ fn read_target(
 }
 
 fn confirm_and_apply(
-    said: Vec<Line>,
+    notice: Vec<Line>,
     change: &PlannedChange,
     workspace: &Workspace,
     clock: &ScreenClock,
     events: &Sender<ScreenEvent>,
 ) -> Result<Line, Vec<Line>> {
-    let lines = plan_lines(said, change, clock);
+    let lines = plan_lines(notice, change, clock);
     if let (true, ChangeDetail::Merge { plan: merged, .. }) = (change.stops, &change.detail) {
         let why = Line::new(&conflict_words(merged), Label::Error);
         let hint = "mark the other branch again (d), then press M and choose a version; files on disk are not changed";
@@ -190,10 +217,10 @@ fn confirm_and_apply(
     let done =
         apply_change(workspace.state_dir(), change, false, time_from_system(SystemTime::now()));
     let done = done.map_err(|error| error_lines(&error, apply_hint(&error)))?;
-    let told = done_line(done.op, change.plan.undoes.is_some());
+    let done_note = done_line(done.op, change.plan.undoes.is_some());
     let mut line = match change.resume_command() {
-        Some(command) => Line::plain(&command).with("  ", Label::Plain).with_line(&told),
-        None => told,
+        Some(command) => Line::plain(&command).with("  ", Label::Plain).with_line(&done_note),
+        None => done_note,
     };
     for note in &done.notes {
         line = line.with("  Note: ", Label::Note).with(note, Label::Plain);
@@ -202,7 +229,7 @@ fn confirm_and_apply(
 }
 
 /// Returns what a person decides about.
-fn plan_lines(said: Vec<Line>, change: &PlannedChange, clock: &ScreenClock) -> Vec<Line> {
+fn plan_lines(notice: Vec<Line>, change: &PlannedChange, clock: &ScreenClock) -> Vec<Line> {
     let summary = change.change_summary();
     let style = ChangeStyle {
         width: PLAN_WIDTH,
@@ -210,7 +237,7 @@ fn plan_lines(said: Vec<Line>, change: &PlannedChange, clock: &ScreenClock) -> V
         message_time: &|time| clock.message_time(time),
     };
     let offer = change.instead_of.as_ref().map(offer_lines);
-    let mut lines = said;
+    let mut lines = notice;
     lines.extend(offer.into_iter().flatten());
     lines.extend(change_lines(&summary, &style));
     lines.extend(resume_note_lines(&summary));

@@ -1,9 +1,11 @@
 //! Requests whose answers are documents: comparisons, file lists and file contents.
 
+use std::collections::HashSet;
 use std::error::Error;
+use std::path::Path;
 
 use ramus_app::files_at::file_bytes;
-use ramus_app::{Address, AddressError, Workspace};
+use ramus_app::{Address, AddressError, NodeSelector, Workspace};
 use ramus_core::time::Time;
 use ramus_render::compare::{CompareConfig, SIDE_BY_SIDE_WIDTH, comparison_lines};
 use ramus_render::files::file_list;
@@ -11,11 +13,14 @@ use ramus_render::highlight::{self, Highlight};
 use ramus_render::table::{Table, cell};
 use ramus_render::{Label, Line};
 use ramus_store::journal::{Journal, Operation};
+use ramus_store::plan::OperationKind;
 use ramus_store::undo::is_in_roots;
 
-use crate::event::{DocumentRequest, NodeAddress, ScreenEvent, TextDocument};
+use crate::event::{DocumentRequest, NodeAddress, SavedFiles, ScreenEvent, TextDocument};
 use crate::state::ScreenClock;
 
+/// Columns of the screen that a page leaves free.
+pub(crate) const PAGE_MARGIN: usize = 4;
 /// The narrowest page that a table fits into.
 const MIN_WIDTH: usize = 30;
 
@@ -26,6 +31,9 @@ pub(crate) struct DocumentStyle {
     pub(crate) highlight: Highlight,
     /// List files that were merely read too.
     pub(crate) all: bool,
+    pub(crate) usage_lines: fn(&Workspace, &Path, usize) -> Result<Vec<Line>, String>,
+    pub(crate) file_changes:
+        fn(&Workspace, [&Address; 2], Option<&str>) -> Result<Vec<Line>, String>,
 }
 
 /// Answers a question with a page of some columns.
@@ -40,8 +48,15 @@ pub(crate) fn answer_request(
         DocumentRequest::Compare(a, b) => compare_document(workspace, [a, b], width, style),
         DocumentRequest::Files(at) => files_document(workspace, at, width, style),
         DocumentRequest::File(at, path) => file_document(workspace, at, path),
+        DocumentRequest::FileChanges(files) => changes_document(workspace, files, style),
+        DocumentRequest::Usage(file) => (style.usage_lines)(workspace, file, width)
+            .map(|lines| TextDocument::new(Line::new("Tokens and cost", Label::Heading), lines))
+            .map_err(|why| vec![Line::new(&why, Label::Error)]),
         DocumentRequest::Log | DocumentRequest::Operation(_) => {
             log_document(workspace, width, style)
+        }
+        DocumentRequest::Trash | DocumentRequest::Trashed(_) => {
+            trash_document(workspace, width, style)
         }
     };
     page.map_or_else(could_not, ScreenEvent::Document)
@@ -50,7 +65,7 @@ pub(crate) fn answer_request(
 /// Shows an error as a document, because reasons are long and come with hints.
 pub(crate) fn could_not(lines: Vec<Line>) -> ScreenEvent {
     let title = Line::new("This failed", Label::Warning);
-    ScreenEvent::Document(TextDocument { title, lines, links: Vec::new() })
+    ScreenEvent::Document(TextDocument::new(title, lines))
 }
 
 /// Returns an error with its causes.
@@ -96,8 +111,9 @@ fn compare_document(
         .map_err(|error| error_lines(&error, None::<&str>))?;
     let config = CompareConfig {
         width,
-        side_by_side: width >= SIDE_BY_SIDE_WIDTH,
+        side_by_side: width >= SIDE_BY_SIDE_WIDTH - PAGE_MARGIN,
         full: false,
+        totals_first: true,
         highlight: style.highlight,
         cwd: a.working_directory(),
         time: &|time| style.clock.short_time(time),
@@ -106,11 +122,30 @@ fn compare_document(
     let lines = comparison
         .read_exchanges(|exchanges| comparison_lines(&compared, exchanges, &config))
         .map_err(|error| error_lines(&error, None::<&str>))?;
-    Ok(TextDocument {
-        title: Line::new("Two conversations", Label::Heading),
-        lines,
-        links: Vec::new(),
-    })
+    let title = Line::new("Two conversations", Label::Heading);
+    Ok(TextDocument { has_stops: true, ..TextDocument::new(title, lines) })
+}
+
+/// Shows how files changed from a message to the end of its branch.
+fn changes_document(
+    workspace: &Workspace,
+    files: &SavedFiles,
+    style: &DocumentStyle,
+) -> Result<TextDocument, Vec<Line>> {
+    let then = resolve_node(workspace, &files.at)?;
+    let history = workspace.read_history(&then.file.file);
+    let history = history.map_err(|error| error_lines(&error, None::<&str>))?;
+    let node = then.node.find_node(&history).map_err(|error| refusal_lines(&error))?;
+    let branch = node.and_then(|node| history.conversation_of(node));
+    let end = branch.map_or(NodeSelector::Resume, |one| NodeSelector::Nth(one.number as usize));
+    let end = Address { node: end, ..then.clone() };
+    let lines = (style.file_changes)(workspace, [&then, &end], files.only.as_deref())
+        .map_err(|why| vec![Line::new(&why, Label::Error)])?;
+    let what = files.only.as_deref().unwrap_or("all files");
+    let title = Line::new("Changed since this message", Label::Heading);
+    let title = title.with(&format!("  {what}"), Label::Dim);
+    let files = Some(files.clone());
+    Ok(TextDocument { has_stops: true, files, ..TextDocument::new(title, lines) })
 }
 
 /// Lists the operations on these Claude directories; each leads to its undoing.
@@ -125,7 +160,7 @@ fn log_document(
         .filter(|operation| is_in_roots(operation, workspace.claude_roots()))
         .collect();
     if own.is_empty() {
-        return Err(vec![Line::plain("ramus has changed nothing here yet")]);
+        return Err(vec![Line::plain("no operations yet")]);
     }
     let mut table = Table::new(&[">OP", "WHEN", "WHAT", "SESSION", "?STATE", "*"]);
     for operation in &own {
@@ -141,15 +176,54 @@ fn log_document(
             Line::plain(&operation.words),
         ]);
     }
-    let lines = table.lines(width);
-    let first = lines.len() - own.len();
-    let links = own.iter().enumerate();
+    let links = own.iter().map(|own| DocumentRequest::Operation(own.op)).collect();
     let title = Line::new("Operations", Label::Heading);
-    Ok(TextDocument {
-        title: title.with("  Enter undoes one", Label::Dim),
-        links: links.map(|(n, own)| (first + n, DocumentRequest::Operation(own.op))).collect(),
-        lines,
-    })
+    Ok(table_document(title.with("  Enter undoes one", Label::Dim), &table, links, width))
+}
+
+/// Lists the sessions that were put into the trash and are still there.
+fn trash_document(
+    workspace: &Workspace,
+    width: usize,
+    style: &DocumentStyle,
+) -> Result<TextDocument, Vec<Line>> {
+    let journal = Journal::read(workspace.state_dir());
+    let journal = journal.map_err(|error| error_lines(&error, None::<&str>))?;
+    let mut seen = HashSet::new();
+    let trashed: Vec<&Operation> = { journal.operations.iter().rev() }
+        .filter(|operation| is_in_roots(operation, workspace.claude_roots()))
+        .filter(|operation| operation.what == OperationKind::Trash && operation.is_done())
+        .filter(|operation| operation.undone_by.is_none() && !operation.file.exists())
+        .filter(|operation| seen.insert(&operation.session))
+        .collect();
+    if trashed.is_empty() {
+        return Err(vec![Line::plain("the trash is empty")]);
+    }
+    let mut table = Table::new(&["WHEN", "SESSION", "*"]);
+    for operation in &trashed {
+        let when = Time::parse(operation.at.as_bytes()).map(|time| style.clock.short_time(time));
+        table.row(vec![
+            cell(when.unwrap_or_default(), Label::Time),
+            cell(workspace.short_id(&operation.session), Label::Id),
+            Line::plain(&operation.words),
+        ]);
+    }
+    let links = trashed.iter().map(|own| DocumentRequest::Trashed(own.session.clone())).collect();
+    let title = Line::new("Trash", Label::Heading);
+    Ok(table_document(title.with("  Enter restores one", Label::Dim), &table, links, width))
+}
+
+/// Returns a table each of whose rows leads on.
+fn table_document(
+    title: Line,
+    table: &Table,
+    links: Vec<DocumentRequest>,
+    width: usize,
+) -> TextDocument {
+    let lines = table.lines(width);
+    let first = lines.len() - links.len();
+    let links = links.into_iter().enumerate().map(|(n, link)| (first + n, link)).collect();
+    TextDocument { links, ..TextDocument::new(title, lines) }
 }
 
 fn files_document(
@@ -173,9 +247,9 @@ fn files_document(
     };
     let title = Line::new("Files as of this message", Label::Heading);
     Ok(TextDocument {
-        title: title.with("  Enter shows one", Label::Dim),
-        lines,
         links: files.files.iter().enumerate().map(link).collect(),
+        files: Some(SavedFiles { at: at.clone(), only: None }),
+        ..TextDocument::new(title, lines)
     })
 }
 
@@ -190,9 +264,7 @@ fn file_document(
     let gone = || vec![Line::new(&format!("{path} no longer exists"), Label::Error)];
     let bytes = file_bytes(&mut files, &file.ok_or_else(gone)?)
         .map_err(|error| error_lines(&error, None::<&str>))?;
-    Ok(TextDocument {
-        title: Line::new(path, Label::Heading),
-        lines: highlight::highlight_code(path, &String::from_utf8_lossy(&bytes)),
-        links: Vec::new(),
-    })
+    let lines = highlight::highlight_code(path, &String::from_utf8_lossy(&bytes));
+    let files = Some(SavedFiles { at: at.clone(), only: Some(path.to_owned()) });
+    Ok(TextDocument { files, ..TextDocument::new(Line::new(path, Label::Heading), lines) })
 }

@@ -29,7 +29,7 @@ pub(crate) fn start_search_worker(
 
 /// How many messages are shown at most, the best first.
 const MAX_MESSAGES: usize = 200;
-/// How often what was found so far is shown.
+/// How often results are shown while the search continues.
 const SEND_INTERVAL: Duration = Duration::from_millis(40);
 /// How much of a text is kept around what matches.
 const SNIPPET_CHARS: usize = 200;

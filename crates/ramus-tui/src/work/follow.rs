@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use ramus_core::digest::SessionDigest;
 use ramus_core::history::History;
@@ -70,7 +70,9 @@ impl WatchedSessions {
     }
 }
 
-/// How often the list hears of sessions that are being written.
+/// How long after its last line a session counts as being written.
+const WRITING_TIME: Duration = Duration::from_secs(30);
+/// How often the list is updated for sessions that are being written.
 const LIST_INTERVAL: Duration = Duration::from_millis(400);
 /// Reading them again may take one part in this of the time.
 const READ_TIME_SHARE: u32 = 10;
@@ -86,7 +88,10 @@ pub(crate) fn start_following(
     let rows = start_row_reader(events.clone(), rule, watched.clone());
     spawn_guarded(events, move |events| {
         let Ok(changes) = follow_files(roots, &FollowConfig::default()) else { return };
-        SessionFollower { changes, events, watched, rule, rows, listed }.run();
+        let writing = HashMap::new();
+        let mut follower =
+            SessionFollower { changes, events, watched, rule, rows, listed, writing };
+        follower.run();
     });
 }
 
@@ -99,6 +104,8 @@ struct SessionFollower<'a> {
     rows: Sender<HashSet<PathBuf>>,
     /// What the list was made from.
     listed: FileSizes,
+    /// When sessions were last written to, as long as that is a moment ago.
+    writing: HashMap<PathBuf, SystemTime>,
 }
 
 /// What changed at once.
@@ -106,10 +113,12 @@ struct SessionFollower<'a> {
 struct FollowUpdate {
     grown: HashMap<PathBuf, (HistoryFile, Vec<FollowedLines>)>,
     touched: HashSet<PathBuf>,
+    /// The sessions that were written to, and when.
+    written: HashMap<PathBuf, SystemTime>,
 }
 
 impl SessionFollower<'_> {
-    fn run(mut self) {
+    fn run(&mut self) {
         let mut is_ready = false;
         loop {
             let first = match self.changes.recv_timeout(LIST_INTERVAL) {
@@ -130,16 +139,35 @@ impl SessionFollower<'_> {
             if is_ready {
                 self.catch_up();
             }
+            self.report_writing(news.written);
             if !news.touched.is_empty() {
                 let _ = self.rows.send(news.touched);
             }
         }
     }
 
+    /// Tells which sessions are being written, when that is news.
+    fn report_writing(&mut self, written: HashMap<PathBuf, SystemTime>) {
+        let known: HashSet<PathBuf> = self.writing.keys().cloned().collect();
+        self.writing.extend(written);
+        let is_fresh = |at: &SystemTime| at.elapsed().is_ok_and(|age| age < WRITING_TIME);
+        self.writing.retain(|_, at| is_fresh(at));
+        let now: HashSet<PathBuf> = self.writing.keys().cloned().collect();
+        if now != known {
+            let _ = self.events.send(ScreenEvent::Writing(now));
+        }
+    }
+
     fn apply_change(&mut self, change: FollowEvent, is_ready: bool, news: &mut FollowUpdate) {
+        if let FollowEvent::Found { file, .. } = &change {
+            news.note_written(file, file.modified);
+        }
         match change {
             FollowEvent::Grew { file, lines } => {
                 news.touch_session(&file);
+                if is_ready {
+                    news.note_written(&file, SystemTime::now());
+                }
                 if lines.at == 0 && file.role.is_agent() {
                     let chapters = self.watched.watched_chapters();
                     chapters
@@ -266,6 +294,16 @@ impl SessionFollower<'_> {
 }
 
 impl FollowUpdate {
+    /// Notes that a session, or an agent of it, was written to.
+    fn note_written(&mut self, file: &HistoryFile, at: SystemTime) {
+        let session = match file.role {
+            FileRole::Session => Some(file.path.clone()),
+            _ => session_path(file),
+        };
+        let is_fresh = at.elapsed().is_ok_and(|age| age < WRITING_TIME);
+        self.written.extend(session.filter(|_| is_fresh).map(|session| (session, at)));
+    }
+
     fn touch_session(&mut self, file: &HistoryFile) {
         if file.role == FileRole::Session {
             self.touched.insert(file.path.clone());

@@ -24,7 +24,7 @@ pub(crate) fn start_open_worker(
     })
 }
 
-/// Reads what is to be opened.
+/// Reads a session to open.
 pub(crate) fn open_session(request: OpenRequest, workspace: &Workspace) -> ScreenEvent {
     let OpenRequest { file, files, project, target, opening } = request;
     match workspace.session_cache().read_session(&file.path) {
@@ -56,7 +56,7 @@ pub(crate) fn start_earlier_worker(
         else {
             return;
         };
-        // The last one is what is read already.
+        // The last one is already open.
         parts.pop();
         let stage = |part: ramus_store::trace::LinkedPathPart| TranscriptStage {
             path: Arc::new(part.path),

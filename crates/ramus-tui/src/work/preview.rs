@@ -1,4 +1,4 @@
-//! What is at the list's cursor, read beside the list.
+//! Reads the session at the list's cursor for the preview.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use crate::panes::preview::PreviewFacts;
 use crate::work::LatestWorker;
 use crate::work::open::open_session;
 
-/// How long a row must be looked at before it is read: fast scrolling reads nothing.
+/// How long the cursor must rest on a row before it is read, so that fast scrolling reads nothing.
 const READ_DELAY: Duration = Duration::from_millis(15);
-/// How long it must be looked at before its files are worked out.
+/// How long it must rest before changed files are computed.
 const FACTS_DELAY: Duration = Duration::from_millis(150);
 /// Above this size of a session that takes too long for a look.
 const MAX_FACTS_BYTES: u64 = 20_000_000;
@@ -28,7 +28,7 @@ pub(crate) fn start_preview_worker(
             return;
         }
         let (path, bytes) = (request.file.path.clone(), request.file.bytes);
-        // A file that cannot be read says so when it is opened.
+        // A file that cannot be read is reported when it is opened.
         if let ScreenEvent::Opened(opened) = open_session(request, &workspace) {
             let _ = events.send(ScreenEvent::Previewed(opened));
         }

@@ -7,12 +7,12 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use ramus_core::body::RecordBody;
+use ramus_core::body::{ContentBlock, Media, ReadContent, RecordBody, ToolOutput};
 use ramus_core::history::ConversationPath;
 use ramus_core::price::PriceList;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{
-    ForkTurn, ForkTurnBranch, ReplyPart, Turn, TurnKind, fork_turn, path_turns,
+    ForkTurn, ForkTurnBranch, ReplyPart, ToolCall, Turn, TurnKind, fork_turn, path_turns,
 };
 use ramus_render::highlight::Highlight;
 use ramus_render::layout::{self, pad_line, truncate_line};
@@ -42,7 +42,7 @@ pub(crate) struct RenderRequest {
 /// Idle time before preparing blocks, so that scrolling is not delayed.
 const PREPARE_DELAY: Duration = Duration::from_millis(20);
 
-/// Starts the thread that renders what is seen.
+/// Starts the thread that renders visible blocks.
 pub(crate) fn start_render_worker(
     events: Sender<ScreenEvent>,
     clock: ScreenClock,
@@ -100,7 +100,7 @@ pub(crate) struct BlockPainter {
 }
 
 /// The file that a chapter was read from. Another chapter of the same name may be another file.
-struct OpenBodies {
+pub(super) struct OpenBodies {
     chapter: Weak<Chapter>,
     bodies: RecordReader,
 }
@@ -187,7 +187,7 @@ impl BlockPainter {
         let Some(Turn { kind: TurnKind::Fork(fork), .. }) = turn else { return Vec::new() };
         let real = history.branches.fork_at(folds[at]);
         let taken = real.and_then(|real| {
-            real.branches.iter().position(|way| folds.get(at + 1) == Some(&way.message))
+            real.branches.iter().position(|branch| folds.get(at + 1) == Some(&branch.message))
         });
         fork_lines(&fork, taken, usize::from(want.look.width))
     }
@@ -205,13 +205,13 @@ fn fork_lines(fork: &ForkTurn, taken: Option<usize>, width: usize) -> Vec<Line> 
         .with("← → switch", Label::Dim);
     let mut lines = vec![Line::default(), truncate_line(&head, width)];
     let shown = visible_branches(taken, all);
-    let ways: Vec<(Line, String)> = { shown.clone() }
+    let rows: Vec<(Line, String)> = { shown.clone() }
         .map(|index| branch_line(&fork.branches[index], index, Some(index) == taken))
         .collect();
-    let right = ways.iter().map(|(_, right)| layout::display_width(right)).max().unwrap_or(0);
-    let left = ways.iter().map(|(left, _)| left.width()).max().unwrap_or(0);
+    let right = rows.iter().map(|(_, right)| layout::display_width(right)).max().unwrap_or(0);
+    let left = rows.iter().map(|(left, _)| left.width()).max().unwrap_or(0);
     let left = left.min(width.saturating_sub(right));
-    for (words, count) in ways {
+    for (words, count) in rows {
         lines.push(pad_line(truncate_line(&words, left), left).with(&count, Label::Dim));
     }
     if shown.len() < all {
@@ -222,23 +222,23 @@ fn fork_lines(fork: &ForkTurn, taken: Option<usize>, width: usize) -> Vec<Line> 
 }
 
 /// Returns the first words of a branch, and its size.
-fn branch_line(way: &ForkTurnBranch, index: usize, taken: bool) -> (Line, String) {
-    let (sign, state) = match (way.draft, way.current) {
+fn branch_line(branch: &ForkTurnBranch, index: usize, taken: bool) -> (Line, String) {
+    let (sign, state) = match (branch.draft, branch.current) {
         (true, _) => ("◌", "draft"),
         (_, true) => ("●", "current"),
         _ => ("○", "abandoned"),
     };
-    let label = if way.current { Label::Active } else { Label::Abandoned };
-    let right = format!("  {}, {state}", count_noun(way.messages as usize, "message"));
+    let label = if branch.current { Label::Active } else { Label::Abandoned };
+    let right = format!("  {}, {state}", count_noun(branch.messages as usize, "message"));
     let mut left = Line::new(if taken { "  ❯ " } else { "    " }, Label::Prompt);
     left.push(&format!("{} ", index + 1), Label::Dim);
     left.push(&format!("{sign} "), label);
-    let words = way.label.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
+    let words = branch.label.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
     left.push(&words, if taken { Label::Strong } else { Label::Plain });
     (left, right)
 }
 
-/// Returns the words of a block as they were written.
+/// Returns the original text of a block.
 pub(crate) fn block_text(want: &RenderRequest) -> String {
     let TranscriptItemKind::Block(range) = &want.kind else { return String::new() };
     let mut words: Vec<String> = Vec::new();
@@ -250,7 +250,7 @@ pub(crate) fn block_text(want: &RenderRequest) -> String {
         TurnKind::Prompt(prompt) => words.push(prompt.text),
         TurnKind::Reply(answer) => words.extend(answer.parts.into_iter().filter_map(texts)),
         TurnKind::Compaction(compaction) => words.extend(compaction.summary),
-        TurnKind::Synthetic(said) => words.push(said.text),
+        TurnKind::Synthetic(synthetic) => words.push(synthetic.text),
         TurnKind::Note(note) => words.push(note.text),
         TurnKind::Command(command) => {
             words.push(format!("{} {}\n{}", command.name, command.args, command.stdout));
@@ -260,23 +260,69 @@ pub(crate) fn block_text(want: &RenderRequest) -> String {
     words.join("\n\n")
 }
 
+/// Returns the images and documents of a block.
+pub(crate) fn block_media(want: &RenderRequest) -> Vec<Media> {
+    let TranscriptItemKind::Block(range) = &want.kind else { return Vec::new() };
+    let mut found = Vec::new();
+    each_turn(&mut None, want, range, |turn| match turn.kind {
+        TurnKind::Prompt(prompt) => found.extend(prompt.media),
+        TurnKind::Reply(reply) => {
+            for part in reply.parts {
+                match part {
+                    ReplyPart::Media(media) => found.push(media),
+                    ReplyPart::Call(call) => found.extend(call_media(*call)),
+                    _ => {}
+                }
+            }
+        }
+        _ => {}
+    });
+    found
+}
+
+fn call_media(call: ToolCall) -> Vec<Media> {
+    let Some(result) = call.result else { return Vec::new() };
+    let shown = |block| match block {
+        ContentBlock::Image(media) | ContentBlock::Document(media) => Some(media),
+        _ => None,
+    };
+    let mut media: Vec<Media> = result.content.into_iter().filter_map(shown).collect();
+    if let (true, Some(ToolOutput::Read(read))) = (media.is_empty(), result.output)
+        && let ReadContent::Image(one) | ReadContent::Pdf(one) = read.content
+    {
+        media.push(one);
+    }
+    media
+}
+
 fn each_turn(
     open: &mut Option<OpenBodies>,
     want: &RenderRequest,
     range: &Range<usize>,
     each: impl FnMut(Turn),
 ) {
-    let history = &want.chapter.history;
-    let stretch = history.slice_path(&want.path, range.clone());
-    let mut body = |node| read_body(open, &want.chapter, node);
-    let said = path_turns(history, &stretch, &mut body);
+    each_turn_of(open, &want.chapter, &want.path, range.clone(), each);
+}
+
+/// Reads the turns of a part of a path.
+pub(super) fn each_turn_of(
+    open: &mut Option<OpenBodies>,
+    chapter: &Arc<Chapter>,
+    path: &ConversationPath,
+    range: Range<usize>,
+    each: impl FnMut(Turn),
+) {
+    let history = &chapter.history;
+    let slice = history.slice_path(path, range);
+    let mut body = |node| read_body(open, chapter, node);
+    let turns = path_turns(history, &slice, &mut body);
     // Fork points and the resume point are separate rows.
     let is_row = |turn: &Turn| match &turn.kind {
         TurnKind::Fork(_) => true,
         TurnKind::Resume(note) => note.below.is_some(),
         _ => false,
     };
-    said.filter(|turn| !is_row(turn)).for_each(each);
+    turns.filter(|turn| !is_row(turn)).for_each(each);
 }
 
 /// Reads the body of a record; a file that cannot be read shows as damaged lines.

@@ -30,13 +30,14 @@ pub(crate) fn distinguishing_replies(chapter: &Chapter) -> Vec<(u32, String)> {
                 .map(|fork| &history.branches.forks[fork])
                 .filter_map(|fork| Some((taken_branch(fork, &folds)?, fork)))
                 .max_by_key(|(_, fork)| fork.message);
-            let Some((way, fork)) = parted else { continue };
+            let Some((branch, fork)) = parted else { continue };
             let turn = fork_turn(history, fork.message, &[], usize::MAX, &mut |node| {
                 let bytes = bodies.as_mut()?.read_record(history.session.record(node).span).ok()?;
                 RecordBody::parse(&bytes).ok()
             });
             let Some(TurnKind::Fork(turn)) = turn.map(|turn| turn.kind) else { continue };
-            let words = turn.branches.get(way).map(|way| String::from(one_line(&way.label)));
+            let words =
+                turn.branches.get(branch).map(|branch| String::from(one_line(&branch.label)));
             let words = words.filter(|words| *words != name);
             answers.extend(words.map(|words| (conversation.number, words)));
         }
@@ -49,5 +50,5 @@ fn taken_branch(
     fork: &ForkPoint,
     folds: &[ramus_core::message_tree::MessageNodeId],
 ) -> Option<usize> {
-    fork.branches.iter().position(|way| folds.binary_search(&way.message).is_ok())
+    fork.branches.iter().position(|branch| folds.binary_search(&branch.message).is_ok())
 }

@@ -152,7 +152,7 @@ pub(crate) fn lone_session_row(
     session_row(file, SessionListing { agents, ..listed })
 }
 
-/// Returns what the list says of a session.
+/// Returns the list entry of a session.
 fn session_row(file: &HistoryFile, listed: SessionListing<'_>) -> SessionRow {
     let agents = listed.agent_count() as u32;
     let SessionListing { digest, summaries, relations, .. } = listed;

@@ -33,7 +33,7 @@ pub(crate) struct WantedAnnotation {
     note: Option<String>,
 }
 
-/// Returns what is annotated in a session.
+/// Returns the annotations of a session.
 pub(crate) async fn get_session_annotations(
     Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,

@@ -1,4 +1,4 @@
-//! Archiving what is new: what it would do, and doing it.
+//! Plans and runs the archiving of new content.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -58,12 +58,12 @@ pub(crate) async fn post_archive(
 
 fn not_wanted() -> ApiError {
     let hint = "start `ramus serve` without `--no-archive`";
-    ApiError::new(StatusCode::CONFLICT, "this server leaves the archive out", hint)
+    ApiError::new(StatusCode::CONFLICT, "this server does not use the archive", hint)
 }
 
 impl From<ArchiveError> for ApiError {
     fn from(error: ArchiveError) -> Self {
-        let hint = "`ramus archive status` in a terminal says more";
+        let hint = "run `ramus archive status` in a terminal for details";
         Self::new(StatusCode::CONFLICT, error.to_string(), hint)
     }
 }

@@ -118,10 +118,10 @@ impl PendingEvents {
             agent: file.role.is_agent(),
             owner: owner.cloned(),
         };
-        let told = self.waiting.entry(changed).or_insert(kind);
+        let pending = self.waiting.entry(changed).or_insert(kind);
         // A new file that grows is still a new file; otherwise the last word counts.
         if kind != Kind::Grew {
-            *told = kind;
+            *pending = kind;
         }
         self.due.get_or_insert(now + EVENT_DELAY);
     }
@@ -135,14 +135,14 @@ impl PendingEvents {
             return Some(MISSED_EVENT.to_owned());
         }
         #[derive(Serialize)]
-        struct Told<'a> {
+        struct SentEvent<'a> {
             kind: Kind,
             #[serde(flatten)]
             changed: &'a Changed,
         }
-        let told: Vec<Told<'_>> =
-            waiting.iter().map(|(changed, kind)| Told { kind: *kind, changed }).collect();
-        serde_json::to_string(&told).ok()
+        let sent: Vec<SentEvent<'_>> =
+            waiting.iter().map(|(changed, kind)| SentEvent { kind: *kind, changed }).collect();
+        serde_json::to_string(&sent).ok()
     }
 }
 
@@ -179,8 +179,8 @@ mod tests {
             news.add_change(&grew_change(&files[n as usize % 20]), now);
             longest = longest.max(news.waiting.len());
             let Some(line) = news.take_due_events(now) else { continue };
-            let told: Vec<Value> = serde_json::from_str(&line).unwrap();
-            for one in told {
+            let sent: Vec<Value> = serde_json::from_str(&line).unwrap();
+            for one in sent {
                 heard[one["session"].as_str().unwrap().parse::<usize>().unwrap()] += 1;
             }
         }
@@ -204,9 +204,9 @@ mod tests {
         ] {
             let (mut news, now) = (PendingEvents::default(), Instant::now());
             changes.iter().for_each(|change| news.add_change(change, now));
-            let told: Value =
+            let sent: Value =
                 serde_json::from_str(&news.take_due_events(now + EVENT_DELAY).unwrap()).unwrap();
-            assert_eq!((&told[0]["kind"], told.as_array().unwrap().len()), (&kind.into(), 1));
+            assert_eq!((&sent[0]["kind"], sent.as_array().unwrap().len()), (&kind.into(), 1));
         }
     }
 

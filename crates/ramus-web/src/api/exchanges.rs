@@ -1,4 +1,4 @@
-//! The exchanges of a path, and the agents and background tasks that ran beside it.
+//! The exchanges of a path, and the agents and background tasks that ran meanwhile.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ const MAX_READ: usize = 4_000;
 pub(crate) struct ExchangesQuery {
     #[serde(default)]
     leaf: String,
-    /// The position to go on from.
+    /// The position to continue from.
     #[serde(default)]
     from: usize,
 }

@@ -53,7 +53,7 @@ pub(crate) async fn get_files(
 #[cfg_attr(test, ts(rename = "FileShown"))]
 pub(crate) struct Shown {
     path: String,
-    /// Escaped HTML. Empty if there is nothing to show; `note` says why.
+    /// Escaped HTML. Empty if there is nothing to show; `note` gives the reason.
     html: String,
     note: String,
 }

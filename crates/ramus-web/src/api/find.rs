@@ -12,7 +12,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use jiff::Zoned;
 use ramus_app::search::{PER_SESSION, SearchBatch, SearchOrder, SearchRequest};
-use ramus_app::{AddressError, ProgressSink, Scope};
+use ramus_app::{AddressError, ProgressSink, ResolvedFile, Scope};
 use ramus_core::query::{FilterKey, MatchOptions, TypedFilter, TypedQuery};
 use ramus_render::json::{self, Answer};
 use serde::{Deserialize, Serialize};
@@ -68,12 +68,12 @@ pub(crate) async fn get_find(
     let typed = request.scope_text.take();
     let scope = move || search_scope(&resolver, &wanted, typed.as_deref());
     request.scope = state.queues.run(TaskKind::Searches, scope).await??;
-    // Unbounded, so that a slow reader holds no thread. The number of hits is limited.
+    // Unbounded, so that a slow reader blocks no thread. The number of hits is limited.
     let (sender, receiver) = unbounded_channel();
     let (searching, failed) = (state.clone(), sender.clone());
     tokio::spawn(async move {
         let search = move || send_hits(&searching, &request, sender);
-        // The reader shall not take half an answer for a whole one.
+        // The reader must not take an incomplete answer for a complete one.
         if !matches!(state.queues.run(TaskKind::Searches, search).await, Ok(Ok(()))) {
             let _ = failed.send(Err(io::Error::other("the server is too busy")));
         }
@@ -127,7 +127,13 @@ fn search_scope(
 ) -> Result<Scope, ApiError> {
     if let Some(text) = typed {
         let refused = |error: AddressError| ApiError::bad_request(error.to_string());
-        return state.workspace.resolve_scope(Some(text)).map_err(refused);
+        let scope = state.workspace.resolve_scope(Some(text)).map_err(refused)?;
+        // A path may lead anywhere; only what is in the Claude directories is searched.
+        let is_outside = |found: &ResolvedFile| found.project.is_none();
+        return match scope.sessions().is_some_and(|found| found.iter().any(is_outside)) {
+            true => Err(ApiError::not_found("session")),
+            false => Ok(scope),
+        };
     }
     if let Some(id) = non_empty(wanted.session.as_ref()) {
         return Ok(Scope::Session(Box::new(state.workspace.session_by_id(id)?)));
@@ -182,12 +188,12 @@ impl ProgressSink for FindStream {
 
     fn advance_bytes(&self, bytes: u64) {
         let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        let told = self.last_progress.load(Ordering::Relaxed);
+        let reported = self.last_progress.load(Ordering::Relaxed);
         let is_mine = || {
             let order = Ordering::Relaxed;
-            self.last_progress.compare_exchange(told, done, order, order).is_ok()
+            self.last_progress.compare_exchange(reported, done, order, order).is_ok()
         };
-        if done.saturating_sub(told) > PROGRESS_INTERVAL && is_mine() {
+        if done.saturating_sub(reported) > PROGRESS_INTERVAL && is_mine() {
             // A disconnected reader is noticed where hits are sent.
             let _ = self.send_progress();
         }
@@ -282,10 +288,10 @@ mod tests {
         page.advance_bytes(PROGRESS_INTERVAL / 2);
         assert!(receiver.try_recv().is_err());
         page.advance_bytes(PROGRESS_INTERVAL);
-        let told = receiver.try_recv().unwrap().unwrap();
-        let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
+        let reported = receiver.try_recv().unwrap().unwrap();
+        let reported: serde_json::Value = serde_json::from_slice(&reported).unwrap();
         assert_eq!(
-            (&told["bytes"], &told["of"]),
+            (&reported["bytes"], &reported["of"]),
             (&json!(PROGRESS_INTERVAL * 3 / 2), &json!(3 * PROGRESS_INTERVAL))
         );
     }

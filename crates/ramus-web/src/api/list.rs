@@ -36,7 +36,7 @@ pub(crate) struct Overview {
     /// How many days the client keeps a session, and whether its settings say so.
     retention_days: u32,
     retention_set: bool,
-    /// Announces what is due for deletion; `None`: nothing is.
+    /// Announces files due for deletion; `None`: there are none.
     due: Option<String>,
     /// How many of these files are not archived; they can be.
     unarchived: usize,
@@ -120,8 +120,8 @@ pub(crate) async fn get_overview(
 pub(super) fn is_live(modified: SystemTime, last_active: Option<Time>, now: SystemTime) -> bool {
     let age = now.duration_since(modified).unwrap_or_default();
     // A copied file is new, but its messages are not.
-    let said = last_active.map_or(0, Time::as_millis);
-    let silent = time_from_system(now).as_millis().saturating_sub(said);
+    let last_millis = last_active.map_or(0, Time::as_millis);
+    let silent = time_from_system(now).as_millis().saturating_sub(last_millis);
     age < LIVE_PERIOD && u128::from(silent.unsigned_abs()) < 5 * LIVE_PERIOD.as_millis()
 }
 

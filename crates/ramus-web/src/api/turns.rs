@@ -49,7 +49,7 @@ pub(crate) struct TurnsQuery {
 }
 
 impl TurnsQuery {
-    /// Reads the path that is meant.
+    /// Reads the requested path.
     fn open_transcript(
         &self,
         state: &ServerState,
@@ -58,7 +58,7 @@ impl TurnsQuery {
         state.open_transcript(&state.workspace.session_by_id(id)?, &self.leaf)
     }
 
-    /// Reads the turn that is meant, and its path.
+    /// Reads the requested turn, and its path.
     fn read_turn(
         &self,
         state: &ServerState,
@@ -70,7 +70,7 @@ impl TurnsQuery {
     }
 }
 
-/// An outline of a path: its length and what is where.
+/// An outline of a path: its length, and the positions of notable messages.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PathView {
@@ -88,7 +88,7 @@ pub(crate) struct PathView {
     last: Vec<String>,
     /// Positions after which the path forks.
     forks: Vec<usize>,
-    /// The position of the fork at which it leaves what is current.
+    /// The position of the fork at which it leaves the current branch.
     left_at: Option<usize>,
     /// The position of the requested message.
     at: Option<usize>,
@@ -142,7 +142,7 @@ pub(crate) async fn get_turns(
         let path = at.open_transcript(state, &id)?;
         let to =
             at.to.clamp(at.from, at.from.saturating_add(MAX_POSITIONS)).min(path.message_count());
-        // Whole blocks are read anyway; what is sent begins and ends with them.
+        // Whole blocks are read anyway, so whole blocks are sent.
         let (first, last) = (path.block_range(at.from), path.block_range(to.saturating_sub(1)));
         let placed = path.read_turns(first.start..last.end)?;
         let views = turn_views(&path, &placed, &state.workspace.active_prices().list, at.whole);
@@ -183,7 +183,7 @@ pub(crate) async fn get_turn(
     .await
 }
 
-/// Sends the text of a message as it was written, for copying.
+/// Sends the original text of a message, for copying.
 pub(crate) async fn get_text(
     Extract(state): Extract<Arc<ServerState>>,
     Path(id): Path<String>,
@@ -309,7 +309,7 @@ fn is_failure(placed: &PlacedTurn) -> bool {
         call.result.as_ref().is_some_and(|result| result.is_error)
     };
     match &placed.turn.kind {
-        TurnKind::Synthetic(said) => said.is_api_error,
+        TurnKind::Synthetic(synthetic) => synthetic.is_api_error,
         TurnKind::Note(note) => note.kind == "api_error",
         TurnKind::Damaged { .. } => true,
         _ => placed.turn.tool_calls().any(call),

@@ -46,14 +46,14 @@ pub(crate) async fn get_session_usage(
         let found = state.workspace.session_by_id(&id)?;
         let used = state.workspace.survey_usage(Scope::Session(Box::new(found)));
         let ledger = used.open_ledger(false);
-        let (prices, zone) = (told_prices(&state.workspace), TimeZone::system());
+        let (prices, zone) = (price_facts(&state.workspace), TimeZone::system());
         let usage = json::usage_report(&ledger.books, &ledger.file_owners(), prices, &zone);
         Ok(json::Answer::new("ramus.usage/1", usage))
     })
     .await
 }
 
-fn told_prices(workspace: &Workspace) -> json::Prices {
+fn price_facts(workspace: &Workspace) -> json::Prices {
     let prices = workspace.active_prices();
     json::Prices::new(&prices.list, prices.file.as_deref())
 }
@@ -70,7 +70,7 @@ struct UsageAnswers {
 pub(crate) struct CachedUsage(Mutex<Option<(u64, UsageAnswers)>>);
 
 impl CachedUsage {
-    /// Adds up what was used; all files are read for it, unless they are as they were.
+    /// Sums up usage; reads all files, unless they are unchanged.
     fn answers(&self, workspace: &Workspace) -> Result<UsageAnswers, ApiError> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut hash = Xxh3::new();
@@ -85,13 +85,13 @@ impl CachedUsage {
         {
             return Ok(answers.clone());
         }
-        // What the digests know already is not held twice.
+        // Facts that digests have are not stored twice.
         workspace.survey_all();
         let used = workspace.survey_usage(Scope::All);
         let ledger = used.open_ledger(false);
         let (owners, zone) = (ledger.file_owners(), TimeZone::system());
-        let report = json::usage_report(&ledger.books, &owners, told_prices(workspace), &zone);
-        let daily = json::daily_usage(&ledger.books, &owners, told_prices(workspace), &zone);
+        let report = json::usage_report(&ledger.books, &owners, price_facts(workspace), &zone);
+        let daily = json::daily_usage(&ledger.books, &owners, price_facts(workspace), &zone);
         let answers = UsageAnswers {
             report: to_bytes(json::Answer::new("ramus.usage/1", report))?,
             daily: to_bytes(json::Answer::new("ramus.daily-usage/1", daily))?,

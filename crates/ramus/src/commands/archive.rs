@@ -106,7 +106,7 @@ pub(crate) fn print_archived_note(ui: &Ui, workspace: &Workspace, found: &Resolv
     }
     let session = found.file.role.session().unwrap_or(&found.file.id);
     let text = match workspace.is_of_others(&found.file.path) {
-        true => "somebody else or another machine sent it to the server".to_owned(),
+        true => "it was sent to the server by another person or machine".to_owned(),
         false => format!(
             "its file no longer exists; run `ramus archive restore {}` to bring it back",
             workspace.short_id(session)

@@ -67,7 +67,13 @@ pub(crate) fn conversations(
         let is_empty = conversations.is_empty();
         if !fields.fields.is_empty() {
             let (header, fields) = (fields.header, &*fields.fields);
-            let printer = FieldPrinter { fields, header, short_ids: &short_ids, clock: &clock };
+            let printer = FieldPrinter {
+                fields,
+                header,
+                short_ids: &short_ids,
+                clock: &clock,
+                on_request: &[],
+            };
             printer.print_rows(ui, &conversations)?;
         } else {
             let answer = Conversations { conversations, bookmarks };

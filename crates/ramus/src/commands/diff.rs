@@ -147,6 +147,7 @@ fn write_lines(
         width: layout.width,
         side_by_side: layout.side_by_side,
         full: layout.full,
+        totals_first: false,
         highlight: layout.highlight,
         cwd,
         time: &|time| clock.short_time(time),

@@ -188,7 +188,7 @@ fn to_folder(
     Ok(())
 }
 
-/// Prints what was redacted, by rule.
+/// Prints the redactions, by rule.
 fn print_redactions(ui: &Ui, redactions: Option<RedactionCounts>) {
     let Some(found) = redactions else { return };
     if found.is_empty() {

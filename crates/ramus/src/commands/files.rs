@@ -16,6 +16,8 @@ pub(crate) mod point;
 
 mod difference;
 
+pub(crate) use difference::changed_lines;
+
 mod write_into;
 
 mod restore;
@@ -97,7 +99,7 @@ pub(crate) fn file_list_lines(
     Ok(point::point_lines(&mut point, width))
 }
 
-/// Returns what a file held at a message.
+/// Returns the content of a file as of a message.
 pub(crate) fn file_content(
     workspace: &Workspace,
     address: &str,

@@ -463,7 +463,7 @@ pub(crate) fn no_match(text: &str) -> CommandError {
 pub(crate) fn no_match_hint(request: &SearchRequest, offers_fuzzy: bool) -> Option<&'static str> {
     let words = request.query.typed_words().map_or(0, |typed| typed.words.len());
     match offers_fuzzy {
-        _ if request.has_filters() => Some("Only what passes the filters was searched"),
+        _ if request.has_filters() => Some("Only messages that match the filters were searched"),
         _ if words < 2 => None,
         true => Some("No session contains all words. Try fewer words, or --fuzzy"),
         false => Some("No session contains all words. Try fewer words"),
@@ -497,8 +497,8 @@ fn write_counts(
     }
     if counts.ignored_case {
         let notes = SearchNotes { ignored_case: true, ..SearchNotes::default() };
-        let told = notes.sentences().join(". ");
-        ui.print_message(&Line::new(&told, Label::Dim));
+        let note = notes.sentences().join(". ");
+        ui.print_message(&Line::new(&note, Label::Dim));
     }
     if counts.messages == 0 { Err(nothing_found(args, text, request)) } else { Ok(()) }
 }

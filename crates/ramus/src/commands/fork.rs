@@ -28,7 +28,7 @@ pub(crate) struct ForkArgs {
     write: WriteArgs,
 }
 
-/// Where a new session goes, and what it is called.
+/// Project and title of a new session.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ForkTo {
     /// Create it in this project: a path, a name, or part of one
@@ -41,9 +41,9 @@ pub(crate) struct ForkTo {
 
 pub(crate) fn fork(ui: &mut Ui, global: &Global, args: &ForkArgs) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, &args.address)?;
-    let Address { file: found, node: spot } = workspace.resolve_address(&args.address)?;
+    let Address { file: found, node: selector } = workspace.resolve_address(&args.address)?;
     let opened = OpenedSession::read_session(&workspace, found)?;
-    let node = opened.find_node(&spot)?;
+    let node = opened.find_node(&selector)?;
     let request = ChangeRequest::Fork { opened: &opened, node, to: args.to.new_session_at() };
     let change = workspace.plan_change(request, env::current_time())?;
     confirm_and_apply(ui, "ramus.fork/1", &args.write, &change)

@@ -59,7 +59,7 @@ pub(crate) struct BranchArgs {
 pub(crate) fn goto(ui: &mut Ui, global: &Global, args: &GotoArgs) -> Result<(), CommandError> {
     let workspace = env::workspace_for(ui, global, &args.address)?;
     let text = args.text.join(" ");
-    // Words alone are looked for where somebody was last at work, before they can be those of a title.
+    // Words without a session are searched in the most recently active session first, before they count as a title.
     if text.is_empty()
         && args.address.contains(char::is_whitespace)
         && let Ok(latest) = workspace.resolve_address("latest")
@@ -69,7 +69,7 @@ pub(crate) fn goto(ui: &mut Ui, global: &Global, args: &GotoArgs) -> Result<(), 
             return goto_node(ui, &workspace, &opened, node, &args.write);
         }
     }
-    let Address { file: found, node: spot } = match workspace.resolve_address(&args.address) {
+    let Address { file: found, node: selector } = match workspace.resolve_address(&args.address) {
         Ok(address) => address,
         Err(error) if !text.is_empty() => return Err(error.into()),
         Err(error) => {
@@ -81,7 +81,7 @@ pub(crate) fn goto(ui: &mut Ui, global: &Global, args: &GotoArgs) -> Result<(), 
     };
     let opened = OpenedSession::read_session(&workspace, found)?;
     let node = if text.is_empty() {
-        opened.find_node(&spot)?
+        opened.find_node(&selector)?
     } else {
         match opened.find_node(&NodeSelector::Uuid(text.clone())) {
             Ok(node) => node,

@@ -109,9 +109,9 @@ pub(crate) fn merge(ui: &mut Ui, global: &Global, args: &MergeArgs) -> Result<()
     let workspace = env::workspace_for(ui, global, &args.addresses[0])?;
     let mut opened_sessions: Vec<(OpenedSession, NodeId)> = Vec::new();
     for address in &args.addresses {
-        let Address { file: found, node: spot } = workspace.resolve_address(address)?;
+        let Address { file: found, node: selector } = workspace.resolve_address(address)?;
         let opened = OpenedSession::read_session(&workspace, found)?;
-        let node = opened.find_node(&spot)?;
+        let node = opened.find_node(&selector)?;
         opened_sessions.push((opened, node));
     }
     let conversations: Vec<(&OpenedSession, NodeId)> =

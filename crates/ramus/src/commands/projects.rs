@@ -49,7 +49,8 @@ pub(crate) fn projects(
     let fields = &args.filter.fields;
     if !fields.fields.is_empty() && nothing.is_none() {
         let (header, fields) = (fields.header, &fields.fields);
-        let printer = FieldPrinter { fields, header, short_ids: &short_ids, clock: &clock };
+        let printer =
+            FieldPrinter { fields, header, short_ids: &short_ids, clock: &clock, on_request: &[] };
         return printer.print_rows(ui, &projects);
     }
     if ui.json {

@@ -26,7 +26,7 @@ pub(crate) struct RenameArgs {
 }
 
 pub(crate) fn rename(ui: &mut Ui, global: &Global, args: &RenameArgs) -> Result<(), CommandError> {
-    // A title that cannot be one is refused before anything is looked for.
+    // An invalid title is refused before anything is read.
     let title = plan::check_title(&args.title).map_err(ChangeError::from)?;
     let workspace = env::workspace_for(ui, global, &args.session)?;
     let found = workspace.resolve_address(&args.session)?.file;

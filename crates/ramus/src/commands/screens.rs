@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use ramus_app::{ResumeDecision, Workspace};
+use ramus_app::{Address, NodeSelector, ResumeDecision, Scope, Workspace};
+use ramus_render::Line;
 use ramus_store::claude_dir::ClaudeDirs;
-use ramus_tui::ScreenOptions;
+use ramus_tui::{ScreenColors, ScreenOptions};
 
 use crate::args::Global;
-use crate::config::TimeStyle;
+use crate::commands::usage::{self, UsageBy};
+use crate::commands::{files, serve};
+use crate::config::{ScreenColorChoice, TimeStyle};
 use crate::demo;
 use crate::env::{self, LocalClock};
 use crate::error::CommandError;
@@ -35,16 +38,20 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
         usual_roots: env::claude_dir_candidates(&Global { claude_dir: None, ..global.clone() }),
         all: global.all,
         color: ui.has_color(),
+        colors: screen_colors(global.settings.screen_colors.value),
         symbols: ui.symbol_set(),
         home: home.to_string_lossy().into_owned(),
         clock: ramus_tui::ScreenClock {
             short: Arc::new(move |time| clock.short_time(time)),
             message: Arc::new(move |time| message_clock.message_time(time)),
-            // Made anew each time, because screens stay open for hours.
+            // Read again each time, because screens stay open for hours.
             age: Arc::new(move |time| LocalClock::for_screens(is_relative).short_time(time)),
         },
         keys: global.settings.keys.clone(),
         write_demo: demo::write_demo,
+        usage_lines,
+        file_changes,
+        open_file: serve::open_file,
         resume,
     };
     Ok(ramus_tui::run(options)?)
@@ -53,6 +60,41 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
 /// Returns the absolute path of a directory, for commands that the user may run elsewhere.
 fn absolute_path(dir: PathBuf) -> PathBuf {
     std::path::absolute(&dir).unwrap_or(dir)
+}
+
+/// Returns the colours that were chosen; `None`: the terminal is asked.
+fn screen_colors(choice: ScreenColorChoice) -> Option<ScreenColors> {
+    let is_rich =
+        std::env::var("COLORTERM").is_ok_and(|term| term == "truecolor" || term == "24bit");
+    match choice {
+        ScreenColorChoice::Auto if is_rich => None,
+        ScreenColorChoice::Auto | ScreenColorChoice::Terminal => Some(ScreenColors::Terminal),
+        ScreenColorChoice::Dark => Some(ScreenColors::Dark),
+        ScreenColorChoice::Light => Some(ScreenColors::Light),
+    }
+}
+
+fn usage_lines(workspace: &Workspace, file: &Path, width: usize) -> Result<Vec<Line>, String> {
+    let address = workspace.address_in(file, NodeSelector::Resume);
+    let scope = Scope::Session(Box::new(address.map_err(|error| error.to_string())?.file));
+    let lines = |by| usage::usage_lines(workspace, scope.clone(), by, [None; 2], width);
+    let mut all = lines(None).map_err(|error| format!("{:#}", error.error))?;
+    // What was spent on abandoned branches is what no other page of the screens says.
+    if let Ok(branches) = lines(Some(UsageBy::Branch)) {
+        all.push(Line::default());
+        all.extend(branches);
+    }
+    Ok(all)
+}
+
+fn file_changes(
+    workspace: &Workspace,
+    [then, end]: [&Address; 2],
+    only: Option<&str>,
+) -> Result<Vec<Line>, String> {
+    let read = |at| workspace.files_at(at).map_err(|error| error.to_string());
+    files::changed_lines(only, &mut read(then)?, &mut read(end)?)
+        .map_err(|error| format!("{:#}", error.error))
 }
 
 /// Runs `ramus resume` as a separate process, which becomes Claude Code.

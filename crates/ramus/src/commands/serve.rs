@@ -80,15 +80,15 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
             "Open this address in a browser. Press Ctrl-C to stop.",
             Label::Dim,
         ));
-        if args.open && !listening.page.as_deref().is_some_and(open_browser) {
+        if args.open && !listening.page.as_deref().is_some_and(open_file) {
             ui.print_message(&Line::plain("No browser found. Open the address yourself."));
         }
     });
     served.map_err(CommandError::from)
 }
 
-/// Opens a file in the browser; `false`: there is none.
-fn open_browser(page: &Path) -> bool {
+/// Opens a file in the program that the system has for it; `false`: there is none.
+pub(crate) fn open_file(page: &Path) -> bool {
     let programs: &[&[&str]] = if cfg!(target_os = "macos") {
         &[&["open"]]
     } else if cfg!(windows) {

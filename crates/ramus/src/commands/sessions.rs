@@ -101,7 +101,9 @@ pub(crate) fn sessions(
     let clock = LocalClock::for_list(ui, global, args.filter.fields.absolute);
     if !fields.fields.is_empty() && nothing.is_none() {
         let (header, fields) = (fields.header, &*fields.fields);
-        let printer = FieldPrinter { fields, header, short_ids: &short_ids, clock: &clock };
+        let on_request = &["cost_usd"];
+        let printer =
+            FieldPrinter { fields, header, short_ids: &short_ids, clock: &clock, on_request };
         return printer.print_rows(ui, &sessions);
     }
     if ui.json {

@@ -97,7 +97,7 @@ fn session_in_journal(journal: &Journal, text: &str) -> Option<String> {
     }
 }
 
-/// Makes a session of what was resumed before an operation: its file still begins with it.
+/// Makes a session from the state before an operation; the file still begins with it.
 fn fork_before(
     ui: &mut Ui,
     workspace: &Workspace,

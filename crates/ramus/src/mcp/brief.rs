@@ -1,4 +1,4 @@
-//! Answers of commands in few words, each with the address that leads on.
+//! Short rows for agents, each with an address for the next call.
 
 use ramus_core::ids::ShortIds;
 use ramus_core::query::SearchHit;

@@ -47,7 +47,7 @@ pub(super) fn read_path(
     let short_ids = workspace.short_ids();
     for part in &open.parts {
         let short = short_ids.shorten_id(&part.file.id);
-        let told = each_turn(part, |turn| -> Result<(), CommandError> {
+        let flow = each_turn(part, |turn| -> Result<(), CommandError> {
             number += 1;
             if let Some(last) = depth.last {
                 // Turns without content are of no use to an agent.
@@ -67,9 +67,9 @@ pub(super) fn read_path(
             }
             Ok(())
         });
-        match told {
+        match flow {
             Err(error) if error.kind == ErrorKind::Nothing => break,
-            told => told?,
+            flow => flow?,
         }
     }
     if depth.last.is_some() {
@@ -130,7 +130,7 @@ e < d  thinking   x
         home.write_session("-home-dev-app/aaaa1111.jsonl", TALK);
         let dir = home.claude_dir();
         let global = Args::parse_from(["ramus", "--claude-dir", dir.to_str().unwrap()]).global;
-        let (mut said, mut pages, mut cursor) = (String::new(), 0, None);
+        let (mut shown, mut pages, mut cursor) = (String::new(), 0, None);
         loop {
             let page = PageRequest::new(Some(budget), cursor.as_deref()).unwrap();
             let text =
@@ -140,11 +140,11 @@ e < d  thinking   x
             pages += 1;
             let (body, next) = text.split_once("next_cursor: ").unwrap_or((&text, ""));
             // The heading contains the title, which is the first prompt here.
-            said.extend(body.lines().filter(|line| !line.starts_with("# ")));
+            shown.extend(body.lines().filter(|line| !line.starts_with("# ")));
             cursor = next.split_once(' ').map(|(cursor, _)| cursor.to_owned());
             if cursor.is_none() {
                 let words = ["one", "first", "two", "second"];
-                let found = words.iter().filter(|word| said.contains(**word));
+                let found = words.iter().filter(|word| shown.contains(**word));
                 return (found.map(|word| (*word).to_owned()).collect(), pages);
             }
         }
@@ -161,8 +161,8 @@ e < d  thinking   x
 
     #[test]
     fn a_cursor_continues_within_the_last_turns() {
-        let (said, pages) = read_last("aaaa", Some(3), 100);
-        assert_eq!(said, ["first", "two", "second"]);
+        let (shown, pages) = read_last("aaaa", Some(3), 100);
+        assert_eq!(shown, ["first", "two", "second"]);
         assert!(pages > 1);
     }
 }

@@ -37,7 +37,7 @@ impl StdioTransport {
     }
 }
 
-/// Passes lines on that are JSON; what is none is answered.
+/// Passes JSON lines on; any other line is answered with an error.
 async fn pass_in(
     from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,

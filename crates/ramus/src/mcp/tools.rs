@@ -1,4 +1,4 @@
-//! The tools, each a command in few words.
+//! The tools that read: each is a command with a short answer.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -374,7 +374,7 @@ impl McpServer {
         .await
     }
 
-    /// Does a call's work and makes an answer of it, also of its failure: that the agent can mend.
+    /// Runs a call and turns its result into an answer. A failure is an answer too, because the agent can correct it.
     pub(super) async fn answer_call(
         &self,
         context: &RequestContext<RoleServer>,
@@ -387,7 +387,7 @@ impl McpServer {
         });
         match done.await {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
-            // That there is nothing is an answer.
+            // An empty result is not an error.
             Err(ToolFailure::Command(error)) if error.kind == ErrorKind::Nothing => {
                 CallToolResult::success(vec![ContentBlock::text(
                     ToolFailure::Command(error).failure_text(),
@@ -398,7 +398,7 @@ impl McpServer {
     }
 }
 
-/// Searches; returns the rows from the cursor on that a page can take.
+/// Searches; returns the rows from the cursor on that fit on a page.
 fn search_rows(
     workspace: &Workspace,
     asked: &Search,
@@ -424,7 +424,7 @@ fn search_rows(
     .map_err(CommandError::user_error)?;
     let typed = request.scope_text.take();
     request.scope = workspace.resolve_scope(typed.as_deref())?;
-    // Whoever asks for one session wants all of it.
+    // A search in one session shows all of its hits.
     let is_single = matches!(request.scope, Scope::Session(_));
     (request.order, request.per_session) = (SearchOrder::Best, (!is_single).then_some(PER_SESSION));
     (request.offset, request.counts_all) = (page.first_piece(), true);
@@ -434,7 +434,7 @@ fn search_rows(
         let last_rows: Vec<usize> =
             batch.by_session().iter().filter_map(|rows| rows.last().copied()).collect();
         for index in 0..batch.len() {
-            // Rows that do not fit are counted, not made.
+            // Rows that do not fit are counted, but not rendered.
             if room == 0 {
                 break;
             }
@@ -469,7 +469,7 @@ pub(super) fn open_for(global: &Global, address: &str) -> Result<Workspace, Comm
     env::open_for(global, address, Arc::new(WarningsOnly))
 }
 
-/// Opens the Claude directories for a question that may be about the current project alone.
+/// Opens the Claude directories for a call that may be limited to the current project.
 fn open_in(
     global: &Global,
     scope: Option<&str>,
@@ -479,7 +479,7 @@ fn open_in(
     Ok(if everywhere { workspace.with_current_dir(None) } else { workspace })
 }
 
-/// Says that an answer is about the current project alone.
+/// Describes the scope of an answer that covers only the current project.
 fn scope_words(workspace: &Workspace, scope: Option<&str>) -> String {
     match workspace.current_project().filter(|_| scope.is_none()) {
         Some(current) => {
@@ -489,7 +489,7 @@ fn scope_words(workspace: &Workspace, scope: Option<&str>) -> String {
     }
 }
 
-/// Says where else there may be something.
+/// Adds a hint that a wider scope may have results.
 fn with_wider_hint(
     error: CommandError,
     workspace: &Workspace,
@@ -497,14 +497,13 @@ fn with_wider_hint(
 ) -> CommandError {
     let is_narrow = scope.is_none() && workspace.current_project().is_some();
     match error.kind {
-        ErrorKind::Nothing if is_narrow => {
-            error.with_hint("only the current project was asked; `everywhere` asks all")
-        }
+        ErrorKind::Nothing if is_narrow => error
+            .with_hint("only the current project was searched; use `everywhere` for all projects"),
         _ => error,
     }
 }
 
-/// Reads a word that a command takes as one of several.
+/// Parses one of the values that an option accepts.
 fn parse_option<T: ValueEnum>(name: &str, word: &str) -> Result<T, CommandError> {
     T::from_str(word, false).map_err(|_| {
         let valid = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
@@ -514,7 +513,7 @@ fn parse_option<T: ValueEnum>(name: &str, word: &str) -> Result<T, CommandError>
     })
 }
 
-/// Writes the rows of a list in few words.
+/// Writes a list with its count.
 fn list_text<T>(page: &PageRequest, what: &str, all: &[T], row: impl Fn(&T) -> String) -> String {
     let rows: Vec<String> = all.iter().map(|one| brief::single_row(&row(one))).collect();
     page.fill_page(&format!("{} {what}\n", rows.len()), &rows)

@@ -36,7 +36,7 @@ struct Fork {
     address: String,
     /// Title of the new session
     title: Option<String>,
-    /// Another project to put it into
+    /// Create it in this project instead
     into: Option<String>,
 }
 
@@ -49,7 +49,7 @@ struct Confirm {
 
 #[tool_router(router = writing, vis = "pub(super)")]
 impl McpServer {
-    /// Plan to make a message the one that Claude Code resumes from. Nothing is written until `confirm` is called.
+    /// Plan to make Claude Code resume from a message. Nothing is written until `confirm` is called.
     #[tool(annotations(read_only_hint = true, open_world_hint = false))]
     async fn goto(
         &self,
@@ -76,7 +76,7 @@ impl McpServer {
         .await
     }
 
-    /// Carry out a plan that `goto` or `fork` made. It can be undone with `ramus undo`.
+    /// Apply a plan that `goto` or `fork` made. The user can undo it with `ramus undo`.
     #[tool(annotations(read_only_hint = false, destructive_hint = false, open_world_hint = false))]
     async fn confirm(
         &self,
@@ -118,12 +118,12 @@ impl McpServer {
                 }
                 planned => planned?,
             };
-            let mut told = written_text(&written_json(&change, None), "Would");
+            let mut text = written_text(&written_json(&change, None), "Would");
             if let Some(refusal) = &change.instead_of {
-                let _ = writeln!(told, "The session itself cannot resume there: {refusal}");
+                let _ = writeln!(text, "The session itself cannot resume there: {refusal}");
             }
             let name = plans.keep_plan(change);
-            Ok(format!("{told}Call `confirm` with plan {name} to do it.\n"))
+            Ok(format!("{text}Call `confirm` with plan {name} to do it.\n"))
         })
         .await
     }
@@ -133,7 +133,7 @@ fn not_applied(error: ApplyError) -> CommandError {
     match error {
         ApplyError::Changed(_) => {
             CommandError::user_error("the session changed after the plan was made")
-                .with_hint("plan again")
+                .with_hint("call `goto` or `fork` again to make a new plan")
         }
         error => apply_error(error),
     }

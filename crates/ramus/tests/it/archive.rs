@@ -167,7 +167,11 @@ fn an_empty_answer_says_what_is_empty() {
     };
     kept.json(&["archive", "add"]);
     let (code, text) = messages(&["archive", "list", "--deleted"]);
-    assert_eq!((code, text.contains("no archived session was deleted")), (Some(1), true), "{text}");
+    assert_eq!(
+        (code, text.contains("the files of all archived sessions are still on disk")),
+        (Some(1), true),
+        "{text}"
+    );
     fs::remove_dir_all(kept.home.claude_dir().join("projects")).unwrap();
     fs::remove_dir_all(kept.home.claude_dir().join("file-history")).unwrap();
     kept.json(&["archive", "forget", SESSION, "--yes"]);
@@ -451,7 +455,7 @@ fn what_cannot_be_read_is_named_and_the_rest_is_archived() {
     assert_eq!(fs::read(kept.archive()).unwrap(), b"no archive");
 }
 
-/// Killed at any moment, an `add` leaves an archive that is whole, and the next one goes on.
+/// An `add` that is killed at any moment leaves a valid archive, and the next one continues.
 #[test]
 fn killed_at_random_moments_nothing_is_lost_or_half() {
     let kept = Kept::new();
@@ -496,7 +500,7 @@ fn several_at_once_do_not_disturb_each_other() {
     assert_eq!(files_below(&out), kept.files());
 }
 
-/// A disk that takes no more leaves an archive that is whole; with room again the next one goes on.
+/// A full disk leaves a valid archive; with free space, the next `add` continues.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_loses_nothing_that_is_archived() {
@@ -561,7 +565,7 @@ fn questions(session: &str) -> Vec<Vec<String>> {
     all.iter().map(|args| args.iter().map(|&arg| arg.to_owned()).collect()).collect()
 }
 
-/// Takes out the marks that say where it was read from.
+/// Removes the marks of archived sessions.
 fn without_marks(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -706,7 +710,7 @@ fn the_file_on_disk_wins_and_what_is_archived_is_not_written_to() {
     assert!(kept.files().is_empty());
     kept.json(&["archive", "restore", "0a1b", "--yes"]);
     assert_eq!(archived(), [false]);
-    // What somebody moved to the trash is not shown again because of its archived copy.
+    // A session in the trash is not shown again because of its archived copy.
     assert!(kept.run(&["trash", "0a1b", "--yes", "--force"]).status.success());
     assert_eq!(kept.run(&["sessions"]).status.code(), Some(1));
 }

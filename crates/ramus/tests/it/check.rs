@@ -34,7 +34,7 @@ fn check_defects(lines: &str, expected: &[&str]) -> TestHome {
     home
 }
 
-/// Repairs the only session; says what was put right. The old file stays as it is.
+/// Repairs the only session; returns the list of repairs. The old file is not changed.
 fn listed_repairs(home: &TestHome) -> Vec<String> {
     let before = fs::read(home.claude_dir().join("projects").join(FILE)).unwrap();
     let answer = run_json(&home.claude_dir(), &["check", "--fix", "--yes"]);
@@ -85,7 +85,7 @@ fn a_session_id_in_two_projects_is_found() {
     let defect = &check["defects"][0];
     assert_eq!((&defect["kind"], &defect["fixable"]), (&"same-session-id".into(), &false.into()));
     assert_eq!(defect["file"], format!("projects/{}", FILE.replace("-w/", "-x/")));
-    // One project alone is told the same.
+    // A single project gets the same answer.
     let one = run_json(&home.claude_dir(), &["check", "-x"]);
     assert_eq!(one["defects"][0]["kind"], "same-session-id");
 }

@@ -58,7 +58,7 @@ fn a_client_that_hangs_up_at_once_is_no_error() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A server that may write, and what is said to it.
+/// A server that may write, and the connection to it.
 struct McpClient {
     server: Child,
     answers: Lines<BufReader<ChildStdout>>,
@@ -89,7 +89,7 @@ impl McpClient {
         writeln!(self.server.stdin.as_ref().unwrap(), "{message}").unwrap();
     }
 
-    /// Calls a tool; returns what it says, and whether it refused.
+    /// Calls a tool; returns its text, and whether it is an error.
     fn call_tool(&mut self, tool: &str, arguments: &Value) -> (String, bool) {
         let call = json!({"name": tool, "arguments": arguments});
         self.send_message(
@@ -102,7 +102,7 @@ impl McpClient {
         (text.to_owned(), result["isError"] == true)
     }
 
-    /// Makes a plan; returns what is said about it, and its name.
+    /// Makes a plan; returns its description and its name.
     fn plan_change(&mut self, tool: &str, address: &str) -> (String, String) {
         let (told, is_refused) = self.call_tool(tool, &json!({"address": address}));
         assert!(!is_refused, "{told}");
@@ -161,7 +161,10 @@ fn confirm_refuses_when_the_session_went_on_since_the_plan() {
     fs::write(&path, &longer).unwrap();
     let (told, is_refused) = agent.call_tool("confirm", &json!({"plan": plan}));
     assert!(is_refused, "{told}");
-    assert_eq!(told, "the session changed after the plan was made\nHint: plan again");
+    assert_eq!(
+        told,
+        "the session changed after the plan was made\nHint: call `goto` or `fork` again to make a new plan"
+    );
     assert_eq!(fs::read_to_string(&path).unwrap(), longer);
     let (told, is_refused) = agent.call_tool("confirm", &json!({"plan": plan}));
     assert!(is_refused && told.contains("no plan"), "{told}");

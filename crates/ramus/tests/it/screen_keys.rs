@@ -88,7 +88,7 @@ fn control_z_suspends_and_fg_comes_back() {
         terminal.wait_for_text("search: tiny");
         assert_eq!(terminal.query_tmux("#{alternate_on} #{mouse_any_flag}"), "1 1");
     }
-    // Keys are heard again, and the size that it has by now is used.
+    // Keys are read again, and the current size is used.
     terminal.press_keys(&["C-z"]);
     terminal.wait_for_text("Stopped");
     terminal.run_tmux(&["resize-window", "-x", "60", "-y", "20"]);

@@ -213,7 +213,7 @@ impl SessionScript {
         self.add_metadata(line);
     }
 
-    /// The conversation is compacted by command; the story goes on from the summary.
+    /// The conversation is compacted by command; the story continues from the summary.
     pub(super) fn compact(&mut self, summary: &str) {
         self.pass_time(45);
         let before = self.tokens;

@@ -150,7 +150,7 @@ impl SessionScript {
         self.lines.push(Value::Object(line));
     }
 
-    /// The fields of every record about where it was written.
+    /// The fields of every record that describe where it was written.
     fn context_fields(&self) -> Map<String, Value> {
         let mut context = Map::new();
         context.insert("userType".into(), json!("external"));

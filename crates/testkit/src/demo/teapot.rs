@@ -209,7 +209,7 @@ fn queued(s: &mut SessionScript) {
     s.add_reply("`tests/http.rs` has three tests: `pours_until_empty`, `drains_a_body` and, of course, `refuses_coffee`. All pass.");
 }
 
-/// The same session open twice: the branch written first was left last, so it goes on there.
+/// The same session open twice: the branch written first was left last, so it continues there.
 fn two_terminals(s: &mut SessionScript) {
     let before = s.mark_position();
     let title = [s.ai_title("Tiny HTTP teapot server in Rust")];

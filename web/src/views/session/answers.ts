@@ -5,7 +5,7 @@ import { type Detail, type Lineage, type Outline, type PathView, query } from ".
 import { type Asked, type News, useGet, useNews } from "../../hooks";
 import * as route from "../../route";
 
-/** The tree is expensive and not urgent, but it must still load while events keep coming. */
+/** The tree is expensive and not urgent, but it must still load during a stream of events. */
 const TREE_DELAY = 1200;
 
 export interface Answers {
@@ -15,15 +15,15 @@ export interface Answers {
   lineage: Asked<Lineage>;
   /** Its file no longer exists. */
   gone: boolean;
-  /** Asks again after the session was gone. */
+  /** Requests everything again after the session was gone. */
   retry: () => void;
-  /** Takes in the news that was held back. */
+  /** Applies the news that was held back. */
   catchUp: () => void;
-  /** Forgets the news that was held back. */
+  /** Discards the news that was held back. */
   forgetNews: () => void;
 }
 
-/** Asks about a session; while `held`, news waits. */
+/** Requests the answers about a session; while `held`, news is held back. */
 export function useAnswers(
   address: string,
   { id, leaf, at, held }: { id: string; leaf: string; at: string; held: boolean },

@@ -1,4 +1,4 @@
-// Where a transcript is opened: where this entry of the browser's history was left, else at the message that was asked for.
+// The position at which a transcript opens: the stored one of this history entry, else the requested message.
 
 import type { RefObject } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
@@ -11,7 +11,7 @@ import { partName, unfold } from "../../turn";
 interface Arrival {
   /** The position of the requested message. */
   start: number | null;
-  /** Where the reader was before. */
+  /** The reader's earlier position. */
   back?: route.Place;
   mark?: Mark;
 }

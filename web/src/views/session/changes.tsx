@@ -18,19 +18,19 @@ interface Props {
   onChange: (change?: Change) => void;
   answers: Answers;
   say: Say;
-  /** The session goes on elsewhere now. */
+  /** The resume point was moved. */
   onMoved: (op: number, command: string | null) => void;
 }
 
-/** Where a session went on after somebody moved its resume point. */
+/** A moved resume point. */
 export interface MovedTo {
   op: number;
   command: string | null;
-  /** The end of the path that was read before. */
+  /** The leaf of the path that was shown before. */
   left: string;
 }
 
-/** Says that the session goes on from here now, with the way to what was left, and back. */
+/** Announces the new resume point, with links to the later messages and back. */
 export function Moved({
   id,
   moved,
@@ -47,8 +47,8 @@ export function Moved({
   return (
     <div class="moved-banner" role="note">
       <p>
-        <b>Claude Code continues from here now.</b> What came after is still in the session:{" "}
-        <a href={route.session(id, moved.left)}>Show what was left</a>
+        <b>Claude Code now resumes here.</b> <a href={route.session(id, moved.left)}>Show the later messages</a>: they
+        are still in the session.
       </p>
       {moved.command && <CopyCommand command={moved.command} say={say} />}
       <button type="button" onClick={onBack}>
@@ -91,7 +91,7 @@ export function Changing({ id, title, change, onChange, answers, say, onMoved }:
       onDone={(done) => {
         close();
         answers.forgetNews();
-        // What was undone has no way back but the log.
+        // An undo can only be reverted in the log.
         const undo = { label: "Undo", act: () => onChange({ request: { what: "undo", op: done.op } }) };
         say(`Done: ${done.words}`, request.what === "undo" ? undefined : undo);
         if (request.what === "goto" && done.session === route.plain(id)) onMoved(done.op, done.resume_command);

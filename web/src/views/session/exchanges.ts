@@ -1,4 +1,4 @@
-// The exchanges of a path, read part by part.
+// The exchanges of a path, loaded in parts.
 
 import { useEffect, useState } from "preact/hooks";
 import { type Exchange, type Exchanges, type PathView, type Task, get, query } from "../../api";
@@ -6,7 +6,7 @@ import { type Exchange, type Exchanges, type PathView, type Task, get, query } f
 export interface PathExchanges {
   exchanges: Exchange[];
   tasks: Task[];
-  /** More is being read. */
+  /** More is being loaded. */
   busy: boolean;
 }
 
@@ -32,7 +32,7 @@ function join(had: Exchange[], more: Exchange[]): Exchange[] {
   return [...had.slice(0, -1), whole, ...others];
 }
 
-/** Reads the exchanges of a path when somebody wants them; a path that grows is read on from its last exchange. */
+/** Loads the exchanges of a path on demand; if the path grows, loading continues at its last exchange. */
 export function useExchanges(address: string, told: PathView | undefined, wanted: boolean): PathExchanges {
   const [state, set] = useState<PathExchanges & { leaf: string; count: number }>({
     exchanges: [],
@@ -44,7 +44,7 @@ export function useExchanges(address: string, told: PathView | undefined, wanted
   useEffect(() => {
     if (!told || !wanted || (state.leaf === told.leaf && state.count === told.count)) return;
     const stop = new AbortController();
-    // A path that went on keeps its first exchanges; the last ones are read again.
+    // A path that grew keeps its first exchanges; the last ones are loaded again.
     const isSame = state.count > 0 && told.count > state.count && state.exchanges.length > 1;
     const kept = isSame ? state.exchanges.slice(0, -1) : [];
     const read = async () => {

@@ -1,4 +1,4 @@
-// The line above a transcript: what the session is called, where it is from, and what can be shown of it.
+// The header of a transcript: title, origin, and buttons for panels and display options.
 
 import { AnnotationLine, useAnnotation } from "../../annotations";
 import type { Detail, Lineage as LineageTold, PathView, Usage } from "../../api";
@@ -80,7 +80,7 @@ export function Head({ id, title, session, lineage, told, panels, onExport, onFi
           <Tool icon="search" name="Find" onClick={onFind} />
           <Tool icon="download" name="Export" onClick={onExport} />
         </span>
-        <span class="group" role="group" aria-label="How it is shown">
+        <span class="group" role="group" aria-label="Display options">
           <Tool icon="text" name="Raw prompts" pressed={raw} onClick={toggleRaw} />
           <Tool
             icon="chart"
@@ -137,7 +137,7 @@ function Tool({
   );
 }
 
-/** What the session cost, by which model, and how long it went on; asked for once. */
+/** The cost, models and duration of the session; requested once. */
 function Spent({ id, session }: { id: string; session: Detail }) {
   const { data } = useGet<Usage>(`sessions/${encodeURIComponent(id)}/usage`);
   const took = duration(session.started, session.last_active);

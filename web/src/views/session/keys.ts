@@ -35,7 +35,7 @@ export function useReadingKeys(
     }
     say(step > 0 ? "No more below" : "No more above");
   };
-  /** A message may turn out to show nothing, which is known when it is there. */
+  /** A message may turn out to be empty, which is only known once it is loaded. */
   const step = (by: number) => {
     let position = here + by;
     while (letter(position) === "d" || list.current?.showsNothing(position)) position += by;

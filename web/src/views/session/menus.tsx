@@ -1,4 +1,4 @@
-// What can be done with one message, and with the whole conversation.
+// Actions for one message, and for the whole conversation.
 
 import { useState } from "preact/hooks";
 import type { Request } from "../../act";
@@ -97,7 +97,7 @@ export function TurnMenu({
 /** The command that starts Claude Code on exactly this message. */
 function ResumeItem({ id, node, copy }: { id: string; node: string; copy: (text: string, copied: string) => void }) {
   const { data, error } = useGet<Resume>(`sessions/${encodeURIComponent(id)}/resume${query({ node })}`);
-  // What cannot be resumed has no command; the other actions are there all the same.
+  // Not every message can be resumed; the other actions stay available.
   if (error) return null;
   return (
     <li>

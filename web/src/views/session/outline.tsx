@@ -1,4 +1,4 @@
-// The outline: the prompts of a conversation, with what came of each.
+// The outline: the prompts of a conversation, each with the results of its exchange.
 
 import { useEffect, useRef } from "preact/hooks";
 import type { Exchange } from "../../api";
@@ -33,7 +33,7 @@ export function OutlinePanel({
   useEffect(() => {
     box.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }, [current]);
-  if (of.exchanges.length === 0 && of.busy) return <Waiting what="Reading the prompts" />;
+  if (of.exchanges.length === 0 && of.busy) return <Waiting what="Loading the prompts" />;
   const most = Math.max(1, ...of.exchanges.map((one) => one.tokens));
   return (
     <div class="outline">
@@ -81,7 +81,7 @@ export function OutlinePanel({
                   {one.tokens > 0 && <span title="tokens">{tokens(one.tokens)}</span>}
                   {one.cost_usd !== null && <span>{money(one.cost_usd)}</span>}
                 </span>
-                {/* Where work happened: as long as the share of the tokens. */}
+                {/* The share of the tokens. */}
                 <span class="work" style={{ inlineSize: `${(100 * one.tokens) / most}%` }} />
               </button>
             </li>

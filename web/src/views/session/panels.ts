@@ -26,7 +26,7 @@ export function usePanels(forks: number | undefined): Panels {
   const usual = forks === undefined ? null : forks > 0 ? "tree" : "outline";
   const shown = chosen === "none" ? null : (chosen ?? usual);
   const toggle = (panel: Panel) => setChosen(shown === panel ? "none" : panel);
-  // What was opened by itself stays when the first fork comes.
+  // An automatically opened panel stays open when the first fork appears.
   useEffect(() => {
     if (chosen === undefined && usual) setChosen(usual);
   }, [usual]);

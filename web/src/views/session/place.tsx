@@ -3,10 +3,10 @@
 import { useMemo } from "preact/hooks";
 import type { PathView } from "../../api";
 
-/** Where in the transcript the reader is; a click goes somewhere else. */
+/** Shows the position in the transcript; click to go elsewhere. */
 export function Place({ told, seen, onGo }: { told: PathView; seen: number; onGo: (position: number) => void }) {
   const share = (position: number) => (100 * position) / Math.max(1, told.count - 1);
-  // The same elements while the path is the same: the reader moves many times a second.
+  // Keep the same elements for the same path: the position changes many times a second.
   const marks = useMemo(() => {
     const step = Math.max(1, Math.ceil(told.count / 400));
     const at = (letters: string) =>
@@ -15,7 +15,7 @@ export function Place({ told, seen, onGo }: { told: PathView; seen: number; onGo
       );
     const lines = (positions: number[], length = 1) =>
       positions.map((position) => `M0 ${share(position)}H${length}`).join("");
-    // How much was written where: the largest message of each stretch, by how often its size can be halved.
+    // The largest message of each section, on a logarithmic scale.
     const bars: string[] = [];
     for (let position = 0; position < told.count; position += step) {
       const size = Math.max(...[...told.sizes.slice(position, position + step)].map((one) => one.charCodeAt(0) - 65));
@@ -35,7 +35,7 @@ export function Place({ told, seen, onGo }: { told: PathView; seen: number; onGo
     <div
       class="place"
       aria-hidden="true"
-      title="Where work happened: long messages to the right, prompts to the left; compactions, failures and fork points across"
+      title="Overview of the transcript: prompts on the left, long messages on the right; compactions, failures and fork points across"
       onClick={(event) => {
         const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
         onGo(Math.round(((event.clientY - box.top) / box.height) * (told.count - 1)));

@@ -18,14 +18,14 @@ interface Span {
   open?: boolean;
 }
 
-/** A pause longer than this is drawn short: nights would leave no room for the days. */
+/** Longer pauses are shortened, so that nights don't take most of the width. */
 const PAUSE = 5 * 60_000;
 const GAP = 14;
 const LANE = 24;
 /** How many lanes and spans are drawn. */
 const MOST = 400;
 
-/** Maps times to places, with long pauses cut out. */
+/** Maps times to positions, with long pauses omitted. */
 export function timeScale(spans: { from: number; to: number }[], width: number) {
   const sorted = [...spans].sort((a, b) => a.from - b.from);
   const busy: { from: number; to: number }[] = [];
@@ -81,7 +81,7 @@ export function TracePanel({
   if (of.busy && of.exchanges.length === 0)
     return (
       <div ref={box}>
-        <Waiting what="Reading when things happened" />
+        <Waiting what="Loading the trace" />
       </div>
     );
   const time = (text: string | null) => (text ? Date.parse(text) : NaN);
@@ -122,14 +122,14 @@ export function TracePanel({
   };
   const label = (one: Span) => {
     const ms = one.to - one.from;
-    return `${one.words}: ${whenSent(new Date(one.from).toISOString())}, ${one.open ? "no end is known" : tookText(ms)}`;
+    return `${one.words}: ${whenSent(new Date(one.from).toISOString())}, ${one.open ? "end unknown" : tookText(ms)}`;
   };
   return (
     <div class="trace">
       <p class="panel-bar">
         {several(helpers.length, "agent")}, {several(tasks.length, "background task")};{" "}
         {tookText(parts.reduce((sum, one) => sum + one.to - one.from, 0))} of work
-        {parts.length > 1 && `, ${several(parts.length - 1, "pause")} cut out`}
+        {parts.length > 1 && `, ${several(parts.length - 1, "pause")} omitted`}
       </p>
       <div class="scroll-x" ref={box} tabIndex={0} role="group" aria-label="What ran when">
         <svg viewBox={`0 0 ${width} ${y + 8}`} width={width} height={y + 8}>

@@ -1,4 +1,4 @@
-// Five-hour blocks, by which Claude Code's limits are counted.
+// Five-hour blocks, the periods of Claude Code's usage limits.
 
 import type { BlockRow } from "../../api";
 import { count, money, tokens, whenSent } from "../../words";
@@ -27,7 +27,7 @@ export function Blocks({ blocks, range }: { blocks: BlockRow[]; range: Range }) 
         <table class="table wide-table">
           <thead>
             <tr>
-              <th scope="col">Began</th>
+              <th scope="col">Started</th>
               <th scope="col">Replies</th>
               <th scope="col">Tokens</th>
               <th scope="col">Cost</th>

@@ -1,4 +1,4 @@
-// Usage by day, added up in the ways that somebody asks for.
+// Sums of daily usage, by period and key.
 
 import type { DailyRow, DailyUsage } from "../../api";
 import { middle, model, projectNames } from "../../words";
@@ -24,7 +24,7 @@ export function today(): string {
 /** The last days until one, that one included. */
 export const lastDays = (to: string, days: number): Range => ({ from: dayText(dayTime(to) - (days - 1) * DAY), to });
 
-/** Every day of a range, those without anything too; at most ten years. */
+/** Every day of a range, including days without usage; at most ten years. */
 export function daysOf({ from, to }: Range): string[] {
   const days: string[] = [];
   for (let time = dayTime(from); time <= dayTime(to) && days.length < 3660; time += DAY) days.push(dayText(time));
@@ -59,11 +59,11 @@ export function totalsOf(rows: DailyRow[]): Totals {
   return sum;
 }
 
-/** Which share of what was sent came out of the cache. */
+/** The share of input tokens that was read from the cache. */
 export const cacheShare = ({ input, cache_read, cache_write }: Totals) =>
   input + cache_read + cache_write > 0 ? cache_read / (input + cache_read + cache_write) : 0;
 
-/** The names that rows are put together by, told apart where they would be the same. */
+/** The names of groups; equal names are made distinct. */
 export function groupNames(data: DailyUsage, by: StackBy): (row: DailyRow) => string {
   if (by === "branch") return (row) => (row.abandoned ? "abandoned branches" : "active branches");
   if (by === "agent") return (row) => (row.agent ? "agents" : "main conversation");
@@ -105,7 +105,7 @@ export interface Period {
   to: string;
 }
 
-/** Days, weeks or months: as many as can be told apart in a picture. */
+/** Days, weeks or months, depending on how many bars fit into a chart. */
 export function periods(range: Range): { unit: "day" | "week" | "month"; list: Period[] } {
   const days = daysOf(range);
   const unit = days.length <= 120 ? "day" : days.length <= 800 ? "week" : "month";
@@ -122,7 +122,7 @@ export function periods(range: Range): { unit: "day" | "week" | "month"; list: P
 
 const quoted = (value: string | number | null) => {
   const text = value === null ? "" : String(value);
-  // A spreadsheet would take a cell that begins so for a formula.
+  // A spreadsheet would treat such a cell as a formula.
   const safe = /^[=+\-@\t\r]/.test(text) && typeof value === "string" ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };

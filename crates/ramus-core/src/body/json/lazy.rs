@@ -144,9 +144,9 @@ mod tests {
     fn what_is_nested_too_deep_is_left_out() {
         for pairs in [63, 64, 100_000] {
             let line = format!("{}7{}", r#"{"a":["#.repeat(pairs), "]}".repeat(pairs));
-            let told = decoded(line.as_bytes()).unwrap().to_string();
+            let printed = decoded(line.as_bytes()).unwrap().to_string();
             let shallow = format!(r#"{}{{"a":"…"}}{}"#, r#"{"a":["#.repeat(63), "]}".repeat(63));
-            assert_eq!(told, if pairs == 63 { line.clone() } else { shallow });
+            assert_eq!(printed, if pairs == 63 { line.clone() } else { shallow });
             assert!(LazyJson::parse(&line.as_bytes()[..line.len() - 1]).is_none(), "it is torn");
         }
     }

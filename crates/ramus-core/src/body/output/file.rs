@@ -5,7 +5,7 @@ use crate::body::block::{Media, MediaSource};
 use crate::body::fields::Fields;
 use serde_json::Value;
 
-/// A file or a part of it, as it was read.
+/// A file that was read, or a part of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadOutput {
     /// `None`: not recorded, as for images.

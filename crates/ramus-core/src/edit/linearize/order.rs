@@ -31,7 +31,7 @@ impl OrderedRecord {
     }
 }
 
-/// Records in the order they are woven in.
+/// Records in the order in which they are linearized.
 #[derive(Debug, Default)]
 pub(super) struct ChainOrder {
     pub(super) rows: Vec<OrderedRecord>,

@@ -41,7 +41,7 @@ pub enum ConflictPolicy {
     Ours,
     /// What the last one left.
     Theirs,
-    /// All of them, to be put together later.
+    /// All of them, to be combined later.
     KeepBoth,
 }
 

@@ -33,7 +33,7 @@ pub struct MergeExchanges {
     pub(super) histories: Vec<Arc<History>>,
 }
 
-/// Which exchange it is, and what becomes of it.
+/// Which exchange it is, and what happens to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ExchangeRow {
     pub(super) branch: u32,

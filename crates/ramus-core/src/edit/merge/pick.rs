@@ -67,7 +67,7 @@ impl fmt::Display for ExchangePick {
     }
 }
 
-/// Finds the exchanges that are meant, in order.
+/// Finds the selected exchanges, in order.
 pub(super) fn find_picked<'e>(
     sources: &MergeSources<'_>,
     branches: &'e [MergeBranch],

@@ -104,7 +104,7 @@ pub(super) fn quote_briefly(
     longest: usize,
     bodies: &mut BodyReader<'_>,
 ) -> String {
-    let mut told: Vec<BranchQuote> = Vec::new();
+    let mut quotes: Vec<BranchQuote> = Vec::new();
     for (branch, own) in branches {
         let mut one = BranchQuote { branch: branch + 1, ..BranchQuote::default() };
         each_turn(sources, *branch, own, bodies, &mut |turn, is_own| {
@@ -113,15 +113,15 @@ pub(super) fn quote_briefly(
             }
         });
         one.session = sources.origins[sources.branches[*branch].end - 1].session_id.to_owned();
-        told.push(one);
+        quotes.push(one);
     }
-    let all = |limit: usize| told.iter().map(|one| one.to_text(limit)).collect::<String>();
+    let all = |limit: usize| quotes.iter().map(|one| one.to_text(limit)).collect::<String>();
     let fitting = TEXT_LIMITS.iter().map(|limit| all(*limit)).find(|text| text.len() <= longest);
     fitting.unwrap_or_else(|| {
         // One branch must not push out the others.
-        let share = longest / told.len().max(1);
+        let share = longest / quotes.len().max(1);
         let shortest = TEXT_LIMITS[TEXT_LIMITS.len() - 1];
-        told.iter().map(|one| truncate_text(&one.to_text(shortest), share) + "\n").collect()
+        quotes.iter().map(|one| truncate_text(&one.to_text(shortest), share) + "\n").collect()
     })
 }
 
@@ -165,7 +165,7 @@ impl BranchQuote {
                 let summary = compaction.summary.as_deref().unwrap_or("(compacted)");
                 self.lines.push(QuotedLine::Reply(cut_text(summary)));
             }
-            TurnKind::Synthetic(said) => self.lines.push(QuotedLine::Note(cut_text(&said.text))),
+            TurnKind::Synthetic(words) => self.lines.push(QuotedLine::Note(cut_text(&words.text))),
             _ => {}
         }
     }
@@ -204,17 +204,17 @@ impl BranchQuote {
     fn to_text(&self, limit: usize) -> String {
         let mut text = format!("\nConversation {} (session {}):\n", self.branch, self.session);
         for row in &self.lines {
-            let said = match row {
-                QuotedLine::Prompt(said) => {
-                    format!("\nUser: {}", truncate_text(said.trim(), limit))
+            let words = match row {
+                QuotedLine::Prompt(words) => {
+                    format!("\nUser: {}", truncate_text(words.trim(), limit))
                 }
-                QuotedLine::Reply(said) => {
-                    format!("Assistant: {}", truncate_text(said.trim(), limit))
+                QuotedLine::Reply(words) => {
+                    format!("Assistant: {}", truncate_text(words.trim(), limit))
                 }
-                QuotedLine::Tool(said) => format!("- {}", said.trim()),
-                QuotedLine::Note(said) => format!("- {}", truncate_text(said.trim(), limit)),
+                QuotedLine::Tool(words) => format!("- {}", words.trim()),
+                QuotedLine::Note(words) => format!("- {}", truncate_text(words.trim(), limit)),
             };
-            for line in said.split('\n') {
+            for line in words.split('\n') {
                 text.push_str(if line.trim().is_empty() { ">" } else { "> " });
                 text.push_str(line.trim_end());
                 text.push('\n');

@@ -64,7 +64,7 @@ fn neutralize_event(event: Event<'_>) -> Event<'_> {
             title: CowStr::Borrowed(""),
             id: CowStr::Borrowed(""),
         }),
-        // Loading an external image would tell its server that somebody reads the transcript.
+        // Loading an external image would reveal to its server that someone reads the transcript.
         Event::Start(Tag::Image { dest_url, .. }) => Event::Start(Tag::Link {
             link_type: pulldown_cmark::LinkType::Inline,
             dest_url: safe_address(dest_url),

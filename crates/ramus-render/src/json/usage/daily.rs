@@ -1,4 +1,4 @@
-//! Usage by day, session, model and branch, for charts that add it up in many ways.
+//! Usage by day, session, model and branch, for charts that sum it by several keys.
 
 use std::collections::HashMap;
 

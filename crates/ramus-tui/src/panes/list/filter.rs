@@ -120,7 +120,7 @@ fn word_occurrences<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = Ra
     })
 }
 
-/// Whether a word goes on between two characters. `HttpServer` is two words, and so is every
+/// Whether two characters belong to one word. `HttpServer` is two words, and so is every
 /// character of a script that writes no spaces.
 fn is_inside(before: char, char: char) -> bool {
     let is_solid = |char: char| matches!(char, '\u{e00}'..='\u{eff}' | '\u{2e80}'..='\u{a4cf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');

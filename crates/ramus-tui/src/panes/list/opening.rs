@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use ramus_app::NodeSelector;
 use ramus_store::claude_dir::HistoryFile;
 
 use super::{ListPane, ListRow, ProjectRow, prompts_document};
-use crate::event::{Effect, JumpTarget, OpenMode, OpenRequest};
+use crate::event::{Effect, JumpTarget, NodeAddress, OpenMode, OpenRequest};
 
 impl ListPane {
     pub(super) fn open_selected(&mut self) -> Vec<Effect> {
@@ -47,6 +48,20 @@ impl ListPane {
             }
             ListRow::Project(_) | ListRow::Deleted | ListRow::Gone(_) => None,
         }
+    }
+
+    /// Returns the conversation at the cursor, or the one that resumes of the session there.
+    pub(crate) fn selected_branch(&self) -> Option<NodeAddress> {
+        let (p, s, n) = match *self.rows.get(self.cursor.at)? {
+            ListRow::Session(p, s) | ListRow::Passage(p, s, _) => {
+                let all = &self.session_at(p, s).conversations;
+                (p, s, all.iter().find(|one| one.resumes).or(all.last())?.n)
+            }
+            ListRow::Conversation(p, s, c) => (p, s, self.session_at(p, s).conversations[c].n),
+            ListRow::Project(_) | ListRow::Deleted | ListRow::Gone(_) => return None,
+        };
+        let file = self.session_at(p, s).file.path.clone();
+        Some(NodeAddress { file, node: NodeSelector::Nth(n as usize) })
     }
 
     /// Returns the first passage below the row of a session, which is at the cursor.

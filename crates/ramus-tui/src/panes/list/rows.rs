@@ -1,4 +1,4 @@
-//! Which rows the list has: all sessions in groups, or those that match what is typed.
+//! The rows of the list: all sessions in groups, or those that match the typed text.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! The search box of the list: passages of sessions that match what is typed.
+//! The search box of the list: passages of sessions that match the typed text.
 
 use std::collections::HashMap;
 
@@ -52,7 +52,7 @@ pub(crate) struct SearchUpdate {
     pub(crate) problem: Option<String>,
 }
 
-/// What is searched for, and what was found of it so far.
+/// The search text, and the results so far.
 #[derive(Debug, Default)]
 pub(crate) struct ListSearch {
     request: Option<FindRequest>,
@@ -70,7 +70,7 @@ pub(crate) struct ListSearch {
 }
 
 impl ListSearch {
-    /// Begins another search; returns what is to be looked for. `None`: names say enough.
+    /// Starts another search; returns the request. `None`: matching titles is enough.
     ///
     /// What was found before and matches still stays until the answer comes: a list that becomes empty at
     /// every key cannot be read.
@@ -173,7 +173,7 @@ impl ListSearch {
         groups
     }
 
-    /// Whether a passage of a session is shown, which tells why it is listed.
+    /// Whether a passage of a session is shown, which explains why it is listed.
     pub(super) fn has_passage(&self, session: &str) -> bool {
         self.messages.iter().any(|message| message.session == session)
     }
@@ -188,7 +188,7 @@ impl ListSearch {
     }
 }
 
-/// Whether a text is worth a search through all contents: one letter is in all of them.
+/// Whether a text justifies a search through all contents: one letter occurs in all of them.
 fn is_searchable(typed: &TypedQuery) -> bool {
     // A filter whose value is still to be typed is no word.
     let is_long = |text: &str| text.len() > 1 && !text.ends_with(':');

@@ -15,7 +15,6 @@ use ratatui::layout::Rect;
 use super::{ListFilter, ListGrouping, ListPane, ListRow, SessionRow};
 use crate::canvas::Canvas;
 use crate::state::ScreenClock;
-use crate::theme::ScreenTheme;
 
 /// Below this width only titles and times are shown.
 const NARROW: u16 = 60;
@@ -50,7 +49,7 @@ pub(crate) fn draw_list(
                 canvas.draw_line(rows, y, &Line::new("▌", Label::Active));
             }
             if selected {
-                canvas.restyle_row(rows, y, ScreenTheme::selected_style(focus));
+                canvas.restyle_row(rows, y, canvas.theme.selected_style(focus));
             }
             y += 1;
         }
@@ -202,7 +201,7 @@ fn search_head(list: &ListPane, width: usize) -> Line {
     line
 }
 
-/// Returns the lines of a row, each with what is at its right edge.
+/// Returns the lines of a row, each with its text at the right edge.
 fn list_row(list: &ListPane, row: ListRow, width: u16, clock: &ScreenClock) -> Vec<(Line, Line)> {
     let wide = width >= NARROW;
     vec![match row {
@@ -302,9 +301,12 @@ fn title_line(list: &ListPane, session: &SessionRow) -> Line {
     left
 }
 
-/// Returns the pin and the tags of a session.
+/// Returns whether a session is being written, its pin and its tags.
 fn annotation_line(list: &ListPane, session: &SessionRow) -> Line {
     let mut line = Line::default();
+    if list.writing.contains(&session.file.path) {
+        line.push("● live ", Label::Active);
+    }
     let Some(annotation) = list.annotations.session_annotation(&session.file.id) else {
         return line;
     };
@@ -317,15 +319,15 @@ fn annotation_line(list: &ListPane, session: &SessionRow) -> Line {
     line
 }
 
-/// Returns what is at the right edge of a session that has one line.
+/// Returns the text at the right edge of a session that has one line.
 fn session_numbers(list: &ListPane, session: &SessionRow, wide: bool, clock: &ScreenClock) -> Line {
-    let ways = session.conversations.len();
+    let branch_count = session.conversations.len();
     let mut right = annotation_line(list, session);
     if session.file.archived {
         right.push("archived ", Label::Note);
     }
-    if ways > 1 {
-        right.push(&format!("┬{ways} "), Label::Branch);
+    if branch_count > 1 {
+        right.push(&format!("┬{branch_count} "), Label::Branch);
     }
     if wide && let Some(origin) = session.family.origins.first() {
         right.push(&format!("↳{} ", origin.kind.as_str()), Label::Branch);
@@ -363,7 +365,7 @@ fn tall_row(
     let mut below = Line::plain(indent);
     if list.grouping != ListGrouping::Project {
         let project = list.shorten_path(&list.projects[p].label);
-        // The end of a path says more than its beginning.
+        // The end of a path is more useful than its beginning.
         let project = if width >= NARROW { &project } else { last_name(&project) };
         below.push(project, Label::Note);
         below.push("  ", Label::Plain);
@@ -447,7 +449,7 @@ fn passage_row(
         }
         _ => {}
     }
-    // Sessions go on for weeks; what was said on its last day needs no date.
+    // Sessions last for weeks; messages of the last day need no date.
     let day = 86_400_000;
     let time = message.time.filter(|time| session.last_active.as_millis() - time.as_millis() > day);
     if let Some(time) = time.filter(|_| width >= NARROW) {
@@ -472,7 +474,7 @@ fn matching_row(
     let title = session.title.as_deref().unwrap_or(&session.file.id);
     let project = &list.projects[p].label;
     let short = list.shorten_path(project);
-    // The home directory is what was looked for.
+    // The search was for the home directory.
     let missing = list.words.words_missing_from(&[title, &short]);
     let hides = missing.words_missing_from(&[project]) != missing;
     let project = if hides { project.clone() } else { short };

@@ -57,16 +57,16 @@ pub(crate) struct BlockStyle {
 pub(super) struct BlockCache {
     /// Blocks that differ from the default: opened where all are folded, or folded where all are open.
     toggled: HashSet<BlockKey>,
-    /// Those that are shown whole, because something in them was looked for.
+    /// Blocks that are shown in full because they contain a search match.
     whole: HashSet<BlockKey>,
-    /// What each looks like, the last one rendered last; all are as wide as each other.
+    /// The rendered forms of each block, the latest last; all have the same width.
     rendered: HashMap<BlockKey, Vec<RenderedVersion>>,
     /// The blocks of the last request, and of the last request for what may come next.
     asked: HashSet<(BlockKey, BlockStyle)>,
     prepared: HashSet<(BlockKey, BlockStyle)>,
 }
 
-/// A block in one of its looks: opened, folded, with or without what was thought.
+/// A form of a block: expanded or collapsed, with or without thinking.
 #[derive(Debug)]
 struct RenderedVersion {
     look: BlockStyle,
@@ -162,9 +162,9 @@ impl TranscriptPane {
         before != after || after.items.iter().any(|(item, _)| self.block_key(*item) == Some(key))
     }
 
-    /// Returns what is to be rendered now. `None`: nothing, or all of it is being rendered already.
+    /// Returns the blocks to render now. `None`: nothing, or all of them are being rendered already.
     ///
-    /// What is seen comes first, then what is near; what is far is forgotten.
+    /// Visible blocks come first, then those nearby; distant ones are dropped.
     pub(crate) fn blocks_to_render(&mut self, is_rendered: bool) -> Option<Vec<RenderRequest>> {
         let (seen, near) = self.items_near();
         self.forget_distant(seen);
@@ -259,7 +259,7 @@ impl TranscriptPane {
         self.blocks.rendered.retain(|key, _| near.contains(key));
     }
 
-    /// Has the last blocks rendered again: they may have gone on, with results or output.
+    /// Requests the last blocks again: they may have grown, with results or output.
     pub(super) fn renew_end(&mut self) {
         for item in self.items.len().saturating_sub(ITEMS_AHEAD)..self.items.len() {
             let key = self.block_key(item);

@@ -22,30 +22,32 @@ pub(crate) fn visible_branches(taken: Option<usize>, all: usize) -> Range<usize>
 const FIRST_BRANCH_LINE: usize = 2;
 
 impl TranscriptPane {
-    /// Switches to the alternative before or after at the fork that is meant; `false`: there is none.
+    /// Switches to the previous or next branch of the current fork; `false`: there is none.
     pub(crate) fn switch_branch(&mut self, by: isize) -> bool {
         let Some(item) = self.nearest_fork() else { return false };
         let TranscriptItemKind::Fork(at) = self.items[item].kind else { return false };
         let history = &self.chapter.history;
         let path = self.main().path.clone();
         let Some(fork) = history.branches.fork_at(path.messages[at]) else { return false };
-        let ways = fork.branches.len() as isize;
+        let count = fork.branches.len() as isize;
         let taken = path.messages.get(at + 1).copied();
-        let now = fork.branches.iter().position(|way| Some(way.message) == taken);
-        let next = now.map_or(0, |now| (now as isize + by).rem_euclid(ways));
+        let now = fork.branches.iter().position(|branch| Some(branch.message) == taken);
+        let next = now.map_or(0, |now| (now as isize + by).rem_euclid(count));
         self.take_branch(item, next as usize)
     }
 
     /// Switches to one of the branches of a fork point. `false` if there is no such branch.
-    fn take_branch(&mut self, item: usize, way: usize) -> bool {
+    fn take_branch(&mut self, item: usize, branch: usize) -> bool {
         let TranscriptItemKind::Fork(at) = self.items[item].kind else { return false };
         let history = &self.chapter.history;
         let path = self.main().path.clone();
         let Some(fork) = history.branches.fork_at(path.messages[at]) else { return false };
-        let Some(way) = fork.branches.get(way).map(|way| way.message) else { return false };
+        let Some(branch) = fork.branches.get(branch).map(|branch| branch.message) else {
+            return false;
+        };
         let taken = path.messages.get(at + 1).copied();
-        let kept = self.chosen.get(&way).copied();
-        let head = history.message_tree.message(way).head;
+        let kept = self.chosen.get(&branch).copied();
+        let head = history.message_tree.message(branch).head;
         let Some(n) = kept.or_else(|| history.conversation_of(head).map(|found| found.number))
         else {
             return false;
@@ -88,9 +90,9 @@ impl TranscriptPane {
             return false;
         };
         let taken = path.messages.get(at + 1);
-        let taken = fork.branches.iter().position(|way| Some(&way.message) == taken);
+        let taken = fork.branches.iter().position(|branch| Some(&branch.message) == taken);
         match visible_branches(taken, fork.branches.len()).nth(row) {
-            Some(way) => self.take_branch(item, way),
+            Some(branch) => self.take_branch(item, branch),
             None => false,
         }
     }

@@ -105,5 +105,5 @@ fn split_blocks(history: &History, path: &ConversationPath) -> Vec<Range<usize>>
 fn is_fork_after(history: &History, path: &ConversationPath, at: usize) -> bool {
     let Some(fork) = history.branches.fork_at(path.messages[at]) else { return false };
     let taken = path.messages.get(at + 1);
-    taken.is_none_or(|taken| fork.branches.iter().any(|way| way.message == *taken))
+    taken.is_none_or(|taken| fork.branches.iter().any(|branch| branch.message == *taken))
 }

@@ -20,7 +20,7 @@ pub(super) enum ScrollAnchor {
     Cursor(usize),
     /// The item at the cursor, at this very row.
     Row(isize),
-    /// What is looked for, in the item at the cursor.
+    /// The search match in the item at the cursor.
     Hit,
     End,
 }
@@ -159,7 +159,7 @@ impl TranscriptPane {
         self.put_at_row(item, (self.visible_rows() / 6).min(item * 2));
     }
 
-    /// Shows what is looked for in an item.
+    /// Scrolls to a search match in an item.
     pub(super) fn jump_to_hit(&mut self, item: usize) {
         self.cursor = item;
         self.hold = ScrollAnchor::Hit;

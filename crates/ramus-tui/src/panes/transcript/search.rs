@@ -18,7 +18,7 @@ pub(crate) struct TranscriptSearch {
 }
 
 impl TranscriptPane {
-    /// Shows the message that was found with a search, opened, with what was found marked.
+    /// Opens the message that a search found, with the matches marked.
     pub(crate) fn show_hit(&mut self, search: TranscriptSearch, target: &JumpTarget) {
         self.search = Some(search);
         let JumpTarget::Node(node) = target else { return };
@@ -82,14 +82,14 @@ impl TranscriptPane {
         let items = self.hit_items();
         let here = items.iter().position(|item| *item == self.cursor);
         let elsewhere = hits.iter().filter(|node| self.item_of(**node).is_none()).count();
-        let mut told = match (items.len(), here) {
+        let mut parts = match (items.len(), here) {
             (0, _) => format!("no match for “{}” on this branch", search.text),
             (all, Some(at)) => format!("“{}” {} of {all}", search.text, at + 1),
             (all, None) => format!("“{}” {all} messages", search.text),
         };
         if elsewhere > 0 {
-            told.extend([", ", &elsewhere.to_string(), " elsewhere in the session"]);
+            parts.extend([", ", &elsewhere.to_string(), " elsewhere in the session"]);
         }
-        Some(told)
+        Some(parts)
     }
 }

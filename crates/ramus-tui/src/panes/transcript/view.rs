@@ -74,7 +74,7 @@ fn agent_heading(transcript: &TranscriptPane, item: usize) -> Line {
     Line::new("▸ agent ", Label::ToolName).with(label, Label::Strong)
 }
 
-/// Marks what is looked for.
+/// Marks search matches.
 fn mark_matches(line: &Line, query: &Query) -> Line {
     let text = line.to_text();
     let marks = query.match_ranges(&text);

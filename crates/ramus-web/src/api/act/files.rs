@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use crate::api::files::MAX_DIFF_LINES;
 
-/// What becomes of the files that are there.
+/// What a restore does to existing files.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(super) struct FilesView {
     cwd: String,
     changes: Vec<ChangeView>,
-    /// Files that are not as they were then, and stay so.
+    /// Files that differ and are not changed.
     left: Vec<LeftView>,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct OperationView {
     undone_by: Option<u64>,
     undoes: Option<u64>,
     can_undo: bool,
-    /// The session can be brought back as it was before, and is not so now.
+    /// The session can be restored to its state before the operation, and differs from it now.
     can_restore: bool,
 }
 

@@ -116,7 +116,7 @@ fn confirm_first_push(
     Err(CommandError::nothing_found("Nothing was sent"))
 }
 
-/// Starts another process that archives, so that nobody waits for it.
+/// Starts another process that archives, so that the caller does not wait.
 fn add_in_background(global: &Global, args: &AddArgs) -> Result<(), CommandError> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["archive", "add", "--quiet"]).args(args.yes.then_some("--yes"));

@@ -27,9 +27,9 @@ pub(super) struct InitArgs {
 pub(super) fn init(ui: &mut Ui, global: &Global, args: &InitArgs) -> Result<(), CommandError> {
     let ArchiveLocation::Server { url, machine } = env::archive_location(global) else {
         return Err(CommandError::user_error(
-            "only an archive on a server needs this; a file is made by itself",
+            "only an archive on a server needs this; ramus creates an archive file by itself",
         )
-        .with_hint("name a server by --archive postgres://USER@HOST/DATABASE"));
+        .with_hint("use --archive postgres://USER@HOST/DATABASE to choose a server"));
     };
     Archive::initialize_server(&url, args.team)?;
     let archive = Archive::connect(&url, &machine)?.name().to_owned();

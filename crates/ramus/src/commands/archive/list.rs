@@ -39,7 +39,7 @@ pub(super) fn list(ui: &mut Ui, global: &Global, args: &ListArgs) -> Result<(), 
         Some(typed) => vec![archive.find_session(&roots, typed)?],
         None => {
             let mut sessions = archive.sessions(None)?;
-            // Another Claude directory was named: only what came from there is meant.
+            // Another Claude directory was named, so only its sessions are listed.
             sessions.retain(|session| roots.contains(&session.root));
             sessions
         }
@@ -54,7 +54,7 @@ pub(super) fn list(ui: &mut Ui, global: &Global, args: &ListArgs) -> Result<(), 
     }
     if sessions.is_empty() {
         return Err(CommandError::nothing_found(match is_any_archived {
-            true => "no archived session was deleted: the files of all of them are on disk",
+            true => "the files of all archived sessions are still on disk",
             false => "no session is archived",
         }));
     }

@@ -1,4 +1,4 @@
-//! `archive restore`: a session back where it was.
+//! `archive restore`: restores a session to its place.
 
 use ramus_app::archive::ArchiveRestore;
 use ramus_archive::restore::RestoreRequest;

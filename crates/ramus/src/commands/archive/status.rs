@@ -1,4 +1,4 @@
-//! `archive status`: location, size, and what is not archived.
+//! `archive status`: location, size, and files that are not archived.
 
 use std::path::Path;
 

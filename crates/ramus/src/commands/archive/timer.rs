@@ -22,7 +22,7 @@ fn timer_command(global: &Global) -> Result<TimerCommand, CommandError> {
     words.extend(location_options(global)?);
     words.extend(["archive", "add", "--quiet"].map(str::to_owned));
     let value = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    // The option says otherwise, and the variable may hold a password.
+    // An option overrides the variable, which may contain a password.
     let is_used = |name: &&&str| **name != ARCHIVE || global.archive.is_none();
     let mut environment = Vec::new();
     for name in VARIABLES.iter().filter(is_used) {
@@ -58,9 +58,9 @@ pub(super) fn install_timer(ui: &mut Ui, global: &Global, yes: bool) -> Result<(
         if cfg!(windows) {
             let words: Vec<String> = command.words.iter().map(|word| shell_quoted(word)).collect();
             let run = words.join(" ");
-            return Err(CommandError::user_error("there is no systemd and no launchd on Windows")
+            return Err(CommandError::user_error("timers are not supported on Windows")
                 .with_hint(format!(
-                    "use the Task Scheduler: `schtasks /create /sc hourly /tn ramus-archive /tr` with the command {run}"
+                    "use the Task Scheduler: `schtasks /create /sc hourly /tn ramus-archive /tr COMMAND`, where COMMAND is {run}"
                 )));
         }
         let line = cron_line(&command, &|word| shell_quoted(word));
@@ -89,21 +89,29 @@ pub(super) fn install_timer(ui: &mut Ui, global: &Global, yes: bool) -> Result<(
                     .for_each(|line| ui.print_message(&Line::plain(&format!("  {line}"))));
             }
         }
-        return finish(ui, &setup, false, true, "`--yes` writes these files and starts the timer.");
+        return finish(
+            ui,
+            &setup,
+            false,
+            true,
+            "Use --yes to write these files and start the timer.",
+        );
     }
     setup.write_files()?;
     if let Err(why) = run(&setup.start) {
         setup.remove_files()?;
         let line = cron_line(&command, &|word| shell_quoted(word));
         return Err(CommandError::user_error(format!("the timer could not be started: {why}"))
-            .with_hint(format!("nothing was changed; as a line for `crontab -e`: {line}")));
+            .with_hint(format!(
+                "nothing changed; you can add this line with `crontab -e` instead: {line}"
+            )));
     }
     finish(
         ui,
         &setup,
         true,
         true,
-        "A timer archives every hour. `ramus archive uninstall --timer` removes it.",
+        "A timer now archives every hour. Run `ramus archive uninstall --timer` to remove it.",
     )
 }
 
@@ -128,12 +136,12 @@ pub(super) fn uninstall_timer(ui: &mut Ui, global: &Global, yes: bool) -> Result
                 &setup,
                 true,
                 true,
-                "`--yes` stops the timer and removes its files.",
+                "Use --yes to stop the timer and remove its files.",
             );
         }
         TimerState::Installed => {}
     }
-    // A timer that does not run is removed all the same.
+    // A timer that is not running is removed too.
     let stopped = run(&setup.stop);
     setup.remove_files()?;
     if let Err(why) = stopped {
@@ -148,17 +156,20 @@ pub(super) fn uninstall_timer(ui: &mut Ui, global: &Global, yes: bool) -> Result
 fn refusal(setup: &TimerSetup) -> CommandError {
     let files: Vec<String> =
         setup.files.iter().map(|file| file.path.display().to_string()).collect();
-    CommandError::user_error(format!("somebody else wrote or changed {}", files.join(" or ")))
-        .with_hint("nothing changed; look at the file, and remove it if it is not needed")
+    CommandError::user_error(format!(
+        "ramus did not write {}, or it was changed since",
+        files.join(" or ")
+    ))
+    .with_hint("nothing changed; check the file, and remove it if it is not needed")
 }
 
-/// Runs a command; says why it did not succeed.
+/// Runs a command; the error gives the reason.
 fn run(words: &[String]) -> Result<(), String> {
     let Some((program, args)) = words.split_first() else { return Ok(()) };
     let output = Command::new(program).args(args).stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{program}: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    if output.status.success() { Ok(()) } else { Err(format!("{program}: {said}")) }
+    let complaint = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    if output.status.success() { Ok(()) } else { Err(format!("{program}: {complaint}")) }
 }
 
 fn finish(

@@ -39,7 +39,7 @@ pub(super) fn show_difference(
     a: &mut Point,
     b: &mut Point,
 ) -> Result<(), CommandError> {
-    let pairs = compare_files(args, a, b)?;
+    let pairs = compare_files(args.path.as_deref(), a, b)?;
     if ui.json {
         let files = pairs.iter().map(|pair| to_json(pair, a, b)).collect();
         let body = json::FilesDiff {
@@ -68,28 +68,49 @@ pub(super) fn show_difference(
             .try_for_each(|pair| write_patch(ui, pair, [&a.moment.cwd, &b.moment.cwd]));
     }
     ui.start_pager();
-    let clock = LocalClock::new();
-    for (sign, label, point) in [("A  ", Label::Removed, &*a), ("B  ", Label::Added, &*b)] {
-        let mut line = Line::new(sign, label);
-        line.append(&moment_line(&point.moment, &|time| clock.short_time(time)));
-        ui.print_line(&truncate_line(&line, ui.width))?;
-    }
-    for pair in changed {
-        ui.print_line(&Line::default())?;
-        for line in pair.diff_lines(&a.moment.cwd) {
-            ui.print_line(&line)?;
-        }
+    for line in difference_lines(&changed, [a, b], ui.width) {
+        ui.print_line(&line)?;
     }
     Ok(())
 }
 
+/// Returns how files changed between two moments, or one of them by its path.
+pub(crate) fn changed_lines(
+    only: Option<&str>,
+    a: &mut Point,
+    b: &mut Point,
+) -> Result<Vec<Line>, CommandError> {
+    let pairs = compare_files(only, a, b)?;
+    let changed: Vec<&FileComparison> =
+        pairs.iter().filter(|pair| pair.has_changed() != Some(false)).collect();
+    if changed.is_empty() {
+        return Ok(vec![Line::plain("No differences.")]);
+    }
+    Ok(difference_lines(&changed, [a, b], usize::MAX))
+}
+
+fn difference_lines(changed: &[&FileComparison], [a, b]: [&Point; 2], width: usize) -> Vec<Line> {
+    let clock = LocalClock::new();
+    let mut lines = Vec::new();
+    for (sign, label, point) in [("A  ", Label::Removed, a), ("B  ", Label::Added, b)] {
+        let mut line = Line::new(sign, label);
+        line.append(&moment_line(&point.moment, &|time| clock.short_time(time)));
+        lines.push(truncate_line(&line, width));
+    }
+    for pair in changed {
+        lines.push(Line::default());
+        lines.extend(pair.diff_lines(&a.moment.cwd));
+    }
+    lines
+}
+
 /// Pairs the files of both moments; a file that one of them does not know was not changed there.
 fn compare_files(
-    args: &FilesArgs,
+    only: Option<&str>,
     a: &mut Point,
     b: &mut Point,
 ) -> Result<Vec<FileComparison>, CommandError> {
-    let wanted = match &args.path {
+    let wanted = match only {
         Some(path) => Some(find_named_file(a, path).or_else(|_| find_named_file(b, path))?.path),
         None => None,
     };

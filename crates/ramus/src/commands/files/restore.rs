@@ -1,4 +1,4 @@
-//! Restores files on disk as they were at a message.
+//! Restores files on disk to their state at a message.
 
 use ramus_app::{ChangeError, ChangeRequest, Workspace};
 use ramus_render::Line;

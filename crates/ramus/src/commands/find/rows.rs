@@ -165,7 +165,7 @@ fn also_in(hit: &SearchHit, shorten_id: impl Fn(&str) -> String) -> Option<Strin
     (!names.is_empty()).then(|| format!("      also in {}{more}", names.join(", ")))
 }
 
-/// Returns the row that says why a hit has its place.
+/// Returns the row that explains the rank of a hit.
 fn reason_row(hit: &SearchHit, rank: &HitRank) -> Line {
     let words = rank
         .terms

@@ -49,7 +49,7 @@ fn start_command(command: &str) -> io::Result<Child> {
     shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
 }
 
-/// Writes to the command and reads its output. The error says what happened instead.
+/// Writes to the command and reads its output. The error describes what went wrong.
 fn command_output(
     mut child: Child,
     brief: String,
@@ -88,7 +88,7 @@ fn command_output(
             Ok(AssistEvent::Printed(Err(error)) | AssistEvent::Ended(Err(error))) => {
                 error.to_string()
             }
-            Err(mpsc::RecvError) => "was lost".to_owned(),
+            Err(mpsc::RecvError) => "ended unexpectedly".to_owned(),
         };
         end_command(group, events);
         return Err(why);
@@ -111,7 +111,7 @@ fn failure_text(status: ExitStatus) -> String {
         Some(126) => "cannot be run (exit code 126)".to_owned(),
         Some(127) => "was not found (exit code 127)".to_owned(),
         Some(code) => format!("failed with exit code {code}"),
-        None => format!("was ended ({status})"),
+        None => format!("was killed ({status})"),
     }
 }
 

@@ -24,9 +24,9 @@ pub(super) fn show_as_client(
     ui: &mut Ui,
     found: &ResolvedFile,
     history: &History,
-    spot: &NodeSelector,
+    selector: &NodeSelector,
 ) -> Result<(), CommandError> {
-    let point = resume_point(history, spot)?;
+    let point = resume_point(history, selector)?;
     let mut lines =
         LineSource { history, bodies: RecordReader::open(&found.file.path)?, problem: None };
     let sent = SentRequest::new(history, point, &mut |id| lines.read_line(id));
@@ -81,11 +81,11 @@ impl Serialize for JsonMessages<'_> {
 }
 
 /// Finds where Claude Code would continue: at the resume point, or at the end of the given path.
-fn resume_point(history: &History, spot: &NodeSelector) -> Result<NodeId, CommandError> {
+fn resume_point(history: &History, selector: &NodeSelector) -> Result<NodeId, CommandError> {
     let branches = &history.branches;
-    if let Some(node) = spot.find_node(history)? {
+    if let Some(node) = selector.find_node(history)? {
         let named = branches.conversations.iter().find(|found| found.leaf == node);
-        return Ok(match (spot, named) {
+        return Ok(match (selector, named) {
             (NodeSelector::Nth(_), Some(conversation)) => history.last_record(conversation),
             _ => end_of_message(history, node).unwrap_or(node),
         });

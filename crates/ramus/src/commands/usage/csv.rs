@@ -39,7 +39,7 @@ type CsvRows<'a> = Vec<(Vec<String>, &'a Amounts)>;
 fn csv_rows(report: &Usage, by: UsageBy) -> (&'static [&'static str], CsvRows<'_>) {
     let some = |text: &Option<String>| text.clone().unwrap_or_default();
     let undated = || report.undated.iter().map(|amounts| (vec![String::new()], amounts));
-    let said = |text: &Option<String>| text.as_deref().map(escape_formula).unwrap_or_default();
+    let cell = |text: &Option<String>| text.as_deref().map(escape_formula).unwrap_or_default();
     match by {
         UsageBy::Day => {
             let days = report.by_day.iter().map(|r| (vec![some(&r.day)], &r.amounts));
@@ -74,7 +74,7 @@ fn csv_rows(report: &Usage, by: UsageBy) -> (&'static [&'static str], CsvRows<'_
                     let names = vec![
                         r.session.clone(),
                         r.project.clone(),
-                        said(&r.title),
+                        cell(&r.title),
                         some(&r.last_active),
                     ];
                     (names, &r.amounts)
@@ -93,7 +93,7 @@ fn csv_rows(report: &Usage, by: UsageBy) -> (&'static [&'static str], CsvRows<'_
                         r.n.to_string(),
                         r.leaf.clone(),
                         r.status.as_str().to_owned(),
-                        said(&r.title),
+                        cell(&r.title),
                     ];
                     (names, &r.amounts)
                 })
@@ -110,7 +110,7 @@ fn csv_rows(report: &Usage, by: UsageBy) -> (&'static [&'static str], CsvRows<'_
                         r.session.clone(),
                         r.node.clone(),
                         r.status.as_str().to_owned(),
-                        said(&r.prompt),
+                        cell(&r.prompt),
                     ];
                     (names, &r.amounts)
                 })

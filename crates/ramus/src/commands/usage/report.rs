@@ -1,4 +1,4 @@
-//! The books as an answer, with the tables that only some ask for.
+//! The usage report, with the tables that only some options request.
 
 use std::collections::BTreeMap;
 

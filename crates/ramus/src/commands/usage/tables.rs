@@ -146,11 +146,11 @@ fn totals_lines(report: &Usage, width: usize, now: &Zoned) -> Vec<Line> {
         _ => String::new(),
     };
     row("cost", &format_cost(all), Label::Strong, &span);
-    let mut said = format!("in {}", count_noun(report.by_session.len(), "session"));
+    let mut scope = format!("in {}", count_noun(report.by_session.len(), "session"));
     if all.fast_messages > 0 {
-        said = format!("{said}, {} in fast mode", number(all.fast_messages));
+        scope = format!("{scope}, {} in fast mode", number(all.fast_messages));
     }
-    row("messages", &number(all.messages), Label::Plain, &said);
+    row("messages", &number(all.messages), Label::Plain, &scope);
     row("tokens", &format_tokens(all.total_tokens()), Label::Plain, &token_kinds(all));
     if all.web_searches + all.web_fetches > 0 {
         let note = format!("searches, {} pages fetched", number(all.web_fetches));

@@ -33,7 +33,7 @@ const TICKS_PER_REDRAW: usize = 10;
 /// How many columns five hours take.
 const BAR_WIDTH: usize = 20;
 
-/// Begins to follow all files: what is not sent from here on is there to be read.
+/// Starts following all files; everything written before is read normally.
 pub(super) fn start_following(ui: &mut Ui, global: &Global) -> Result<FollowEvents, CommandError> {
     let changes = follow_files(env::claude_dir_candidates(global), &FollowConfig::default())?;
     while let Some(change) = changes.recv() {
@@ -69,7 +69,7 @@ pub(super) fn watch_block(
     loop {
         let now = env::current_time();
         let block = running_block(&books, now);
-        // Scripts hear of every change once, people see the time go by.
+        // Scripts get each change once; on a terminal the time is updated too.
         let news = block.as_ref().map(|(block, sum)| (*block, *sum));
         let changed = told.as_ref() != Some(&news);
         if ui.json && changed {

@@ -25,9 +25,11 @@ impl WatchAlert {
         }
     }
 
-    pub(super) fn notify_item(&mut self, ui: &Ui, item: &WatchItem, lanes: &WatchedFiles) {
+    pub(super) fn notify_item(&mut self, ui: &Ui, item: &WatchItem, watched_set: &WatchedFiles) {
         let WatchItem::Live { path, event: news } = item else { return };
-        let Some(lane) = lanes.file_at(path).filter(|lane| !lane.file.role.is_agent()) else {
+        let Some(watched) =
+            watched_set.file_at(path).filter(|watched| !watched.file.role.is_agent())
+        else {
             return;
         };
         let (event, text) = match &news.kind {
@@ -46,9 +48,12 @@ impl WatchAlert {
                 let clean = |text: &str| text.replace('\0', "");
                 let started = shell_command(line)
                     .env("RAMUS_EVENT", event)
-                    .env("RAMUS_SESSION", clean(lane.session_id()))
-                    .env("RAMUS_TITLE", clean(lane.live.title().unwrap_or_default()))
-                    .env("RAMUS_PROJECT", clean(lane.live.cwd().unwrap_or(lane.project_name())))
+                    .env("RAMUS_SESSION", clean(watched.session_id()))
+                    .env("RAMUS_TITLE", clean(watched.live.title().unwrap_or_default()))
+                    .env(
+                        "RAMUS_PROJECT",
+                        clean(watched.live.cwd().unwrap_or(watched.project_name())),
+                    )
                     .env("RAMUS_TEXT", clean(text))
                     .stdin(Stdio::null())
                     .stdout(Stdio::null())

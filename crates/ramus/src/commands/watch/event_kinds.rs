@@ -49,11 +49,11 @@ impl WatchKinds {
     }
 
     /// Returns the part of an event that is shown.
-    pub(super) fn filter_event(&self, told: &LiveEventKind) -> Option<LiveEventKind> {
+    pub(super) fn filter_event(&self, event: &LiveEventKind) -> Option<LiveEventKind> {
         if self.0.is_empty() {
-            return Some(told.clone());
+            return Some(event.clone());
         }
-        if let LiveEventKind::Turn(TurnKind::Reply(answer)) = told {
+        if let LiveEventKind::Turn(TurnKind::Reply(answer)) = event {
             let mut answer = answer.clone();
             answer.parts.retain(|part| {
                 self.wants_kind(match part {
@@ -65,18 +65,18 @@ impl WatchKinds {
             return (!answer.parts.is_empty())
                 .then_some(LiveEventKind::Turn(TurnKind::Reply(answer)));
         }
-        event_kinds_of(told).iter().any(|kind| self.wants_kind(*kind)).then(|| told.clone())
+        event_kinds_of(event).iter().any(|kind| self.wants_kind(*kind)).then(|| event.clone())
     }
 }
 
-fn event_kinds_of(told: &LiveEventKind) -> &'static [WatchKind] {
-    match told {
+fn event_kinds_of(event: &LiveEventKind) -> &'static [WatchKind] {
+    match event {
         LiveEventKind::Turn(kind) => match kind {
             TurnKind::Prompt(_) | TurnKind::Command(_) | TurnKind::Interrupt { .. } => {
                 &[WatchKind::Prompts]
             }
             TurnKind::Reply(_) => &[WatchKind::Answers],
-            TurnKind::Synthetic(said) if said.is_api_error => &[WatchKind::Errors],
+            TurnKind::Synthetic(message) if message.is_api_error => &[WatchKind::Errors],
             TurnKind::Synthetic(_) => &[WatchKind::Notes],
             TurnKind::Note(note) if note.kind == "api_error" => &[WatchKind::Errors],
             TurnKind::Damaged { .. } => &[WatchKind::Errors],

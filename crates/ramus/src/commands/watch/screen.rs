@@ -26,7 +26,7 @@ pub(super) struct WatchScreen {
     clock: LocalClock,
     kinds: WatchKinds,
     full: bool,
-    /// The directories where sessions are looked for.
+    /// The directories that are watched for sessions.
     place: String,
     /// Files whose titles were printed.
     introduced: HashSet<PathBuf>,
@@ -41,7 +41,7 @@ impl WatchScreen {
         Self { clock, kinds, full, place, introduced: HashSet::new(), hinted: false, scope: None }
     }
 
-    /// Tells programs what is watched.
+    /// Prints the `ready` event for programs.
     pub(super) fn with_scope(self, scope: Option<AnswerScope>) -> Self {
         Self { scope, ..self }
     }
@@ -114,8 +114,8 @@ impl WatchScreen {
         lanes: &WatchedFiles,
     ) -> Result<(), CommandError> {
         let Some(lane) = lanes.file_at(path) else { return Ok(()) };
-        let Some(told) = self.kinds.filter_event(&news.kind) else { return Ok(()) };
-        let withheld = !self.hinted && is_withheld(&told);
+        let Some(shown) = self.kinds.filter_event(&news.kind) else { return Ok(()) };
+        let withheld = !self.hinted && is_withheld(&shown);
         let clock = self.clock.clone();
         let time = |time| clock.time_with_seconds(time);
         let config = text_config(
@@ -126,7 +126,7 @@ impl WatchScreen {
             &time,
         );
         let whose = speaker_of(lane, lanes, news.sidechain);
-        let lines = live::event_lines(&LiveEvent { kind: told, ..news.clone() }, &whose, &config);
+        let lines = live::event_lines(&LiveEvent { kind: shown, ..news.clone() }, &whose, &config);
         if lines.is_empty() {
             return Ok(());
         }
@@ -200,14 +200,14 @@ impl WatchScreen {
         let watched = match item {
             WatchItem::Live { path, event: news } => {
                 let Some(lane) = lanes.file_at(path) else { return Ok(()) };
-                let Some(told) = self.kinds.filter_event(&news.kind) else { return Ok(()) };
+                let Some(shown) = self.kinds.filter_event(&news.kind) else { return Ok(()) };
                 let agent = lane.agent.is_some().then(|| lane.file.id.clone());
                 Watched {
                     session: Some(lane.session_id().to_owned()),
                     agent,
                     project: Some(lane.project_name().to_owned()),
                     file: Some(lane.file.relative.clone()),
-                    ..watched_news(&LiveEvent { kind: told, ..news.clone() })
+                    ..watched_news(&LiveEvent { kind: shown, ..news.clone() })
                 }
             }
             WatchItem::File { event, file, from, .. } => {
@@ -239,7 +239,7 @@ impl WatchScreen {
         }
     }
 
-    /// Shows on the last line what is running, and what was spent.
+    /// Shows running tool calls and spending on the last line.
     pub(super) fn show_status(
         &self,
         ui: &mut Ui,
@@ -282,7 +282,7 @@ impl WatchScreen {
         Ok(())
     }
 
-    /// Prints a summary of what was watched.
+    /// Prints a summary at the end.
     pub(super) fn print_summary(
         &self,
         ui: &mut Ui,
@@ -344,8 +344,8 @@ fn total_spending(lanes: &WatchedFiles) -> Spending {
     total
 }
 
-fn is_withheld(told: &LiveEventKind) -> bool {
-    let LiveEventKind::Turn(TurnKind::Reply(answer)) = told else { return false };
+fn is_withheld(shown: &LiveEventKind) -> bool {
+    let LiveEventKind::Turn(TurnKind::Reply(answer)) = shown else { return false };
     answer.parts.iter().any(|part| matches!(part, ReplyPart::Thinking(Thought::Withheld { .. })))
 }
 

@@ -61,7 +61,7 @@ impl WatchSelection {
         Ok(Self { targets })
     }
 
-    /// Whether one session at most is meant, so that it need not be named all the time.
+    /// Whether at most one session is watched, so that rows need not name it.
     pub(super) fn is_one(&self) -> bool {
         matches!(&self.targets[..], [WatchTarget::Session { .. } | WatchTarget::Agent(_)])
     }
@@ -136,7 +136,7 @@ fn find_target(
     scope: &str,
     branch: bool,
 ) -> Result<WatchTarget, CommandError> {
-    let (found, spot) = match workspace.resolve_scope(Some(scope)) {
+    let (found, selector) = match workspace.resolve_scope(Some(scope)) {
         Ok(Scope::Project(project)) if branch => {
             let name = &project.name;
             return Err(CommandError::user_error(format!(
@@ -160,8 +160,8 @@ fn find_target(
     if found.file.role.is_agent() {
         return Ok(WatchTarget::Agent(found.file.id));
     }
-    let branch = match spot {
-        Some(spot) => self::find_branch(workspace, &found, &spot)?,
+    let branch = match selector {
+        Some(selector) => self::find_branch(workspace, &found, &selector)?,
         None => None,
     };
     Ok(WatchTarget::Session { id: found.file.id, branch })
@@ -171,12 +171,12 @@ fn find_target(
 fn find_branch(
     workspace: &Workspace,
     found: &ResolvedFile,
-    spot: &NodeSelector,
+    selector: &NodeSelector,
 ) -> Result<Option<FollowedBranch>, CommandError> {
     let history = workspace.read_history(&found.file)?;
     let resuming =
         || history.branches.resuming_conversation().map(|conversation| conversation.leaf);
-    let Some(leaf) = spot.find_node(&history)?.or_else(resuming) else { return Ok(None) };
+    let Some(leaf) = selector.find_node(&history)?.or_else(resuming) else { return Ok(None) };
     let record = history.session.record(leaf);
     let Some(name) = record.uuid else { return Ok(None) };
     let files = found.files_beside();

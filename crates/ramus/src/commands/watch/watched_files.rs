@@ -131,7 +131,7 @@ impl WatchedFiles {
 
     /// Returns the start of an id that means no other file here.
     pub(super) fn shorten_id<'a>(&self, id: &'a str) -> &'a str {
-        let ids = || self.files.values().map(|lane| &*lane.file.id).collect();
+        let ids = || self.files.values().map(|watched| &*watched.file.id).collect();
         self.short_ids.get_or_init(ids).shorten_id(id)
     }
 
@@ -140,14 +140,15 @@ impl WatchedFiles {
         self.colours.get(id).copied()
     }
 
-    /// Returns the lanes that something was heard of, the last one first.
+    /// Returns the files with recent events, the latest first.
     pub(super) fn active_files(&self) -> Vec<&WatchedFile> {
-        let mut heard: Vec<&WatchedFile> = self.files.values().filter(|lane| lane.named).collect();
-        heard.sort_by_key(|lane| std::cmp::Reverse(lane.heard));
+        let mut heard: Vec<&WatchedFile> =
+            self.files.values().filter(|watched| watched.named).collect();
+        heard.sort_by_key(|watched| std::cmp::Reverse(watched.heard));
         heard
     }
 
-    /// Whether one session at most is meant.
+    /// Whether at most one session is watched.
     pub(super) fn is_one(&self) -> bool {
         self.selection.is_one()
     }
@@ -157,9 +158,9 @@ impl WatchedFiles {
             FollowEvent::Found { file, at } => self.add_found(file, at),
             FollowEvent::Grew { file, lines } => self.add_lines(file, &lines),
             FollowEvent::Rewritten { file } => {
-                let Some(lane) = self.files.get_mut(&file.path) else { return Vec::new() };
-                lane.live.restart_rewritten();
-                (lane.at, lane.came_with) = (0, file.bytes);
+                let Some(watched) = self.files.get_mut(&file.path) else { return Vec::new() };
+                watched.live.restart_rewritten();
+                (watched.at, watched.came_with) = (0, file.bytes);
                 vec![file_item("rewritten", file, None)]
             }
             FollowEvent::Moved { from, file } => self.move_file(&from, file),
@@ -169,7 +170,7 @@ impl WatchedFiles {
             },
             FollowEvent::Ready => {
                 self.ready = true;
-                let is_session = |lane: &&WatchedFile| lane.file.role == FileRole::Session;
+                let is_session = |watched: &&WatchedFile| watched.file.role == FileRole::Session;
                 let sessions = self.files.values().filter(is_session).count();
                 let mut items = vec![WatchItem::Ready { sessions }];
                 if self.replays {
@@ -185,18 +186,18 @@ impl WatchedFiles {
     /// Returns the turns that ended without anybody saying so.
     pub(super) fn end_silent_turns(&mut self) -> Vec<WatchItem> {
         let mut items = Vec::new();
-        for (path, lane) in &mut self.files {
-            if lane.named
-                && lane.heard.elapsed() > SILENCE_TIMEOUT
-                && let Some(told) = lane.live.end_by_silence()
+        for (path, watched) in &mut self.files {
+            if watched.named
+                && watched.heard.elapsed() > SILENCE_TIMEOUT
+                && let Some(silence) = watched.live.end_by_silence()
             {
                 let news = LiveEvent {
-                    offset: lane.file.bytes,
+                    offset: watched.file.bytes,
                     uuid: None,
                     time: None,
                     sidechain: false,
                     followed: true,
-                    kind: told,
+                    kind: silence,
                 };
                 items.push(WatchItem::Live { path: path.clone(), event: news });
             }
@@ -209,14 +210,14 @@ impl WatchedFiles {
             return Vec::new();
         }
         let is_new = self.ready && file.role == FileRole::Session;
-        let mut lane = self.open_file(file.clone(), at);
+        let mut watched = self.open_file(file.clone(), at);
         if let Some(branch) = self.selection.followed_branch(&file) {
             // The end of that conversation may be far back in the file.
-            lane.read_before(branch.end + 1);
-            lane.live.follow_conversation(&branch.leaf);
-            lane.read_before(at);
+            watched.read_before(branch.end + 1);
+            watched.live.follow_conversation(&branch.leaf);
+            watched.read_before(at);
         }
-        self.files.insert(file.path.clone(), lane);
+        self.files.insert(file.path.clone(), watched);
         self.short_ids.take();
         if is_new { vec![file_item("found", file, None)] } else { Vec::new() }
     }
@@ -239,26 +240,27 @@ impl WatchedFiles {
 
     /// Gives a file that speaks for the first time its name and colour.
     fn name_file(&mut self, path: &Path) {
-        let Some(lane) = self.files.get(path).filter(|lane| !lane.named) else { return };
-        let (id, session) = (lane.file.id.clone(), lane.session_id().to_owned());
-        let agent = lane.file.role.is_agent().then(|| WatchedAgent::from_path(path, &id));
-        let elsewhere = agent.is_some() && self.is_elsewhere(lane, &session);
+        let Some(watched) = self.files.get(path).filter(|watched| !watched.named) else { return };
+        let (id, session) = (watched.file.id.clone(), watched.session_id().to_owned());
+        let agent = watched.file.role.is_agent().then(|| WatchedAgent::from_path(path, &id));
+        let elsewhere = agent.is_some() && self.is_elsewhere(watched, &session);
         self.choose_colour(&session);
         let colour = self.choose_colour(&id);
-        if let Some(lane) = self.files.get_mut(path) {
-            (lane.agent, lane.colour, lane.named) = (agent, colour, true);
-            lane.elsewhere = elsewhere;
+        if let Some(watched) = self.files.get_mut(path) {
+            (watched.agent, watched.colour, watched.named) = (agent, colour, true);
+            watched.elsewhere = elsewhere;
         }
     }
 
     /// Whether an agent belongs to another conversation than the one of its session that is followed.
     fn is_elsewhere(&self, agent: &WatchedFile, session: &str) -> bool {
-        let of_session =
-            |lane: &&WatchedFile| lane.file.role == FileRole::Session && lane.file.id == session;
-        let Some(lane) = self.files.values().find(of_session) else { return false };
-        match self.selection.followed_branch(&lane.file) {
-            // What begins while something else is written than what is followed, was begun there.
-            Some(_) if agent.is_new => lane.live.has_left(),
+        let of_session = |watched: &&WatchedFile| {
+            watched.file.role == FileRole::Session && watched.file.id == session
+        };
+        let Some(watched) = self.files.values().find(of_session) else { return false };
+        match self.selection.followed_branch(&watched.file) {
+            // An agent that starts while another session is written was started there.
+            Some(_) if agent.is_new => watched.live.has_left(),
             Some(branch) => branch.others.contains(&agent.file.id),
             None => false,
         }
@@ -275,32 +277,32 @@ impl WatchedFiles {
     }
 
     fn add_lines(&mut self, file: HistoryFile, lines: &FollowedLines) -> Vec<WatchItem> {
-        let Some(lane) = self.files.get_mut(&file.path) else { return Vec::new() };
-        if !lane.primed {
-            lane.read_before(lane.at);
+        let Some(watched) = self.files.get_mut(&file.path) else { return Vec::new() };
+        if !watched.primed {
+            watched.read_before(watched.at);
         }
-        lane.file = file;
-        lane.heard = Instant::now();
-        let mut news = lane.live.push_lines(lines.at, &lines.bytes);
+        watched.file = file;
+        watched.heard = Instant::now();
+        let mut news = watched.live.push_lines(lines.at, &lines.bytes);
         for news in &mut news {
-            look_back(&lane.file.path, news);
+            look_back(&watched.file.path, news);
         }
-        let path = lane.file.path.clone();
-        match self.selection.wants_file(&lane.file, lane.live.session_id()) {
+        let path = watched.file.path.clone();
+        match self.selection.wants_file(&watched.file, watched.live.session_id()) {
             Some(false) => {
                 self.files.remove(&path);
                 return Vec::new();
             }
             None => return Vec::new(),
-            Some(true) if lane.live.is_warmup() && !self.all => return Vec::new(),
+            Some(true) if watched.live.is_warmup() && !self.all => return Vec::new(),
             Some(true) => {}
         }
         self.name_file(&path);
-        let Some(lane) = self.files.get(&path).filter(|lane| !lane.elsewhere) else {
+        let Some(watched) = self.files.get(&path).filter(|watched| !watched.elsewhere) else {
             return Vec::new();
         };
         let old = |news: &LiveEvent| {
-            news.offset < lane.came_with && news.time.is_some_and(|time| time < self.since)
+            news.offset < watched.came_with && news.time.is_some_and(|time| time < self.since)
         };
         let shown = news.into_iter().filter(|news| news.followed && !old(news));
         let mut shown: Vec<WatchItem> =
@@ -310,14 +312,14 @@ impl WatchedFiles {
     }
 
     fn move_file(&mut self, from: &Path, file: HistoryFile) -> Vec<WatchItem> {
-        let Some(mut lane) = self.files.remove(from) else {
+        let Some(mut watched) = self.files.remove(from) else {
             return match self.selection.wants_file(&file, None) {
                 Some(false) => Vec::new(),
                 _ => self.add_found(file.clone(), file.bytes),
             };
         };
-        lane.file = file.clone();
-        self.files.insert(file.path.clone(), lane);
+        watched.file = file.clone();
+        self.files.insert(file.path.clone(), watched);
         vec![file_item("moved", file, Some(from.to_owned()))]
     }
 
@@ -328,19 +330,21 @@ impl WatchedFiles {
         let paths: Vec<PathBuf> = self
             .files
             .iter()
-            .filter(|(_, lane)| lane.at > 0 && modified_millis(&lane.file) >= since.as_millis())
+            .filter(|(_, watched)| {
+                watched.at > 0 && modified_millis(&watched.file) >= since.as_millis()
+            })
             .map(|(path, _)| path.clone())
             .collect();
         for path in paths {
-            let Some(lane) = self.files.get_mut(&path) else { continue };
-            let Ok(lines) = lines_since(&path, lane.at, since) else { continue };
-            let branch = self.selection.followed_branch(&lane.file).cloned();
+            let Some(watched) = self.files.get_mut(&path) else { continue };
+            let Ok(lines) = lines_since(&path, watched.at, since) else { continue };
+            let branch = self.selection.followed_branch(&watched.file).cloned();
             // A followed conversation has been read completely already.
-            let fresh =
-                LiveSession::new(lane.file.role.is_agent()).with_prices(Arc::clone(&self.prices));
-            let known = branch.is_some().then(|| std::mem::replace(&mut lane.live, fresh));
-            lane.read_before(lines.at);
-            let file = lane.file.clone();
+            let fresh = LiveSession::new(watched.file.role.is_agent())
+                .with_prices(Arc::clone(&self.prices));
+            let known = branch.is_some().then(|| std::mem::replace(&mut watched.live, fresh));
+            watched.read_before(lines.at);
+            let file = watched.file.clone();
             let shown = self.add_lines(file, &lines).into_iter().filter(|item| match item {
                 WatchItem::Live { event: news, .. } => {
                     let is_on = |branch: &FollowedBranch| {
@@ -351,11 +355,11 @@ impl WatchedFiles {
                 _ => true,
             });
             items.extend(shown);
-            if let Some(lane) = self.files.get_mut(&path) {
+            if let Some(watched) = self.files.get_mut(&path) {
                 // It has been silent for long.
-                lane.live.end_by_silence();
+                watched.live.end_by_silence();
                 if let Some(known) = known {
-                    lane.live = known;
+                    watched.live = known;
                 }
             }
         }
@@ -402,13 +406,13 @@ impl WatchedFile {
 
 /// Returns the line numbers of damaged lines. `shown` has the events of all lines, in order.
 fn number_damaged(path: &Path, lines: &FollowedLines, shown: &mut [WatchItem]) {
-    // Where counting has come to: the line, and its place among the bytes.
+    // The counting position: the line number and its byte offset.
     let mut counted: Option<(u32, usize)> = None;
     for item in shown {
-        let WatchItem::Live { event: LiveEvent { offset, kind: told, .. }, .. } = item else {
+        let WatchItem::Live { event: LiveEvent { offset, kind: silence, .. }, .. } = item else {
             continue;
         };
-        let LiveEventKind::Turn(TurnKind::Damaged { line, .. }) = told else { continue };
+        let LiveEventKind::Turn(TurnKind::Damaged { line, .. }) = silence else { continue };
         let end = offset.saturating_sub(lines.at) as usize;
         let first = || Some((line_at(path, lines.at).ok()?, 0));
         let Some((before, start)) = counted.filter(|(_, at)| *at <= end).or_else(first) else {

@@ -332,6 +332,11 @@ pub(super) fn diff_row(json: &Value) -> ContractAnswer {
         );
         row.insert(names[6], changed.to_string());
         row.insert(names[7], ramus_render::text::format_tokens(tokens));
+        let [leaf_name, path_name] =
+            if side == "a" { ["leaf a", "path a"] } else { ["leaf b", "path b"] };
+        let fields = ["session", "address", "started", "ended"];
+        row.insert(leaf_name, field_text(&json[side], "leaf"));
+        row.insert(path_name, fields.map(|field| field_text(&json[side], field)).join(" "));
     }
     let file = |file: &Value| {
         let lines = |side: &str| {
@@ -355,6 +360,7 @@ pub(super) fn diff_row(json: &Value) -> ContractAnswer {
         answer_rows(&json["files"]).iter().map(file).collect::<Vec<_>>().join("\n"),
     );
     row.insert("common", field_text(&json["common"], "messages"));
+    row.insert("last common", field_text(&json["common"], "node"));
     row.insert("tools", json["tools"].to_string());
     row.insert("commands", json["commands"].to_string());
     row.insert("usage", json["usage"].to_string());
@@ -417,7 +423,7 @@ pub(super) fn merge_row(merged: &Value) -> AnswerRow {
     ])
 }
 
-/// What a transcript says of itself; with links between files its turns are told otherwise.
+/// The facts of a transcript about itself; with links between files its turns differ.
 pub(super) fn export_row(transcript: &Value, is_alone: bool) -> AnswerRow {
     let mut row = AnswerRow::from([
         ("session", field_text(transcript, "session")),

@@ -65,17 +65,9 @@ impl WebDriver {
         };
         Some(match question {
             Question::Sessions => session_rows(&self.get_json("/api/sessions")),
-            Question::Conversations { session, .. } => {
-                let mut answer =
-                    conversation_rows(&self.get_json(&format!("/api/sessions/{session}")));
-                // The page's own name for a leaf whose uuid names several records.
-                for row in &mut answer.rows {
-                    if row["leaf"].starts_with('@') {
-                        row.remove("leaf");
-                    }
-                }
-                answer
-            }
+            Question::Conversations { session, .. } => without_own_names(conversation_rows(
+                &self.get_json(&format!("/api/sessions/{session}")),
+            )),
             Question::Tree { session, .. } => {
                 tree_rows(&self.get_json(&format!("/api/sessions/{session}/tree")))
             }
@@ -91,11 +83,11 @@ impl WebDriver {
             Question::Projects => project_rows(&self.get_json("/api/projects")),
             Question::Diff { session, sides } => {
                 let [a, b] = sides.map(|n| self.conversation_leaf(session, n));
-                diff_row(
+                without_own_names(diff_row(
                     &self.get_json(&format!(
                         "/api/diff?a={session}&a_leaf={a}&b={session}&b_leaf={b}"
                     )),
-                )
+                ))
             }
             Question::Files(MessageAt { session, node, .. }) => {
                 file_rows(&self.get_json(&format!("/api/sessions/{session}/files?node={node}")))
@@ -197,4 +189,12 @@ impl WebDriver {
 
 fn encode_query(words: &str) -> String {
     words.bytes().map(|byte| format!("%{byte:02x}")).collect()
+}
+
+/// Removes the page's own name for a leaf whose uuid names several records.
+fn without_own_names(mut answer: ContractAnswer) -> ContractAnswer {
+    for row in &mut answer.rows {
+        row.retain(|name, value| !(name.starts_with("leaf") && value.starts_with('@')));
+    }
+    answer
 }
