@@ -366,10 +366,10 @@ impl Workers {
             Effect::CopyMessage(want) => work::spawn_guarded(self.sender.clone(), move |events| {
                 let _ = events.send(ScreenEvent::Text(render::block_text(&want), "the message"));
             }),
-            Effect::CopyResume(at) => {
+            Effect::CopyResume(request) => {
                 let workspace = self.workspace.clone();
                 work::spawn_guarded(self.sender.clone(), move |events| {
-                    let _ = events.send(changes::resume_line(&workspace, &at));
+                    let _ = events.send(changes::resume_line(&workspace, &request));
                 });
             }
             Effect::Export(NodeAddress { file, node }, format) => {
