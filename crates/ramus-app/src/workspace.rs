@@ -44,6 +44,7 @@ use crate::address::{CurrentDir, ResolvedFile, Scope};
 use crate::archive::SendPolicy;
 use crate::prices::ActivePrices;
 use crate::resume::ClientProgram;
+use crate::search::LikeModels;
 
 /// How long a listing of the directories is good for, where several questions are asked over time.
 const LISTING_LIFETIME: Duration = Duration::from_secs(2);
@@ -102,6 +103,9 @@ pub struct Workspace {
     client: ClientProgram,
     /// The caller's current directory; `None`: there is none.
     current_dir: Option<CurrentDir>,
+    /// The directory of the embedding model for searches by meaning, and the model.
+    like_model: Option<PathBuf>,
+    pub(crate) like_models: LikeModels,
     /// Only files below the Claude directories are read.
     confined: bool,
     fresh: Duration,
@@ -167,6 +171,8 @@ impl Workspace {
             others_sources: Vec::new(),
             client: ClientProgram::default(),
             current_dir: None,
+            like_model: None,
+            like_models: LikeModels::default(),
             confined: false,
             fresh: Duration::MAX,
             progress: Arc::new(()),
@@ -193,6 +199,7 @@ impl Workspace {
             prices: self.prices.clone(),
             client: self.client.clone(),
             current_dir: self.current_dir.clone(),
+            like_model: self.like_model.clone(),
             confined: self.confined,
             fresh: self.fresh,
             progress: self.progress.clone(),
@@ -280,6 +287,11 @@ impl Workspace {
         Self { current_dir, ..self }
     }
 
+    /// Sets the directory of the embedding model for searches by meaning.
+    pub fn with_like_model(self, like_model: Option<PathBuf>) -> Self {
+        Self { like_model, ..self }
+    }
+
     /// Reads nothing outside of the Claude directories, because the caller is not the owner of the files.
     pub fn with_confinement(self, confined: bool) -> Self {
         Self { confined, ..self }
@@ -347,6 +359,10 @@ impl Workspace {
 
     pub(crate) fn current_dir(&self) -> Option<&CurrentDir> {
         self.current_dir.as_ref()
+    }
+
+    pub(crate) fn like_model_dir(&self) -> Option<&Path> {
+        self.like_model.as_deref()
     }
 
     pub(crate) fn is_confined(&self) -> bool {

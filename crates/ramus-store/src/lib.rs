@@ -51,6 +51,7 @@ pub mod follow;
 pub mod inspect;
 pub mod journal;
 pub mod ledger;
+pub mod model_files;
 pub mod new_files;
 pub mod on_disk;
 pub mod output_tree;

@@ -153,7 +153,15 @@ fn configured_workspace(
         .with_confinement(global.confined)
         .with_client(client_program(global))
         .with_current_dir(current_dir(global))
+        .with_like_model(like_model_dir(global))
         .reporting_to(progress)
+}
+
+/// Returns the directory of the embedding model: the configured one, or the usual one if it is there.
+fn like_model_dir(global: &Global) -> Option<PathBuf> {
+    let settings = &global.settings;
+    let dir = settings.like_model_dir();
+    (settings.like_model.value.is_some() || dir.is_dir()).then_some(dir)
 }
 
 /// Returns the Claude Code program, and the Claude directory that it uses by default.

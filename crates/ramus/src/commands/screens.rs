@@ -82,6 +82,10 @@ fn usage_lines(workspace: &Workspace, file: &Path, width: usize) -> Result<Vec<L
     let mut all = lines(None).map_err(|error| format!("{:#}", error.error))?;
     // What was spent on abandoned branches is what no other page of the screens says.
     if let Ok(branches) = lines(Some(UsageBy::Branch)) {
+        // Both end with the same note about prices.
+        while all.last().is_some_and(|last| Some(last) == branches.last()) {
+            all.pop();
+        }
         all.push(Line::default());
         all.extend(branches);
     }

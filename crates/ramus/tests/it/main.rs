@@ -30,6 +30,8 @@ mod resume;
 mod samples;
 mod screen_keys;
 mod screen_looks;
+
+mod screen_sessions;
 mod screens;
 mod secrets;
 mod shell;
