@@ -17,7 +17,7 @@ use ramus_store::overlay::Overlay;
 use ramus_store::owned::owned_files;
 use ramus_store::scan::list_spilled_results;
 use ramus_store::scan::{ScanFilter, ScanJob, ScanResult, SearchSource, SourceFormat};
-use ramus_store::survey::{Survey, survey_files, survey_usage};
+use ramus_store::survey::{ProjectSurvey, Survey, survey_files, survey_usage};
 use testkit::{TestHome, TestPostgres};
 
 use crate::bytes::{add, change_and_add, check_newest, files_below};
@@ -102,7 +102,7 @@ fn places(scan: &ScanResult) -> BTreeSet<(u128, u64, u32)> {
 
 /// Digests without what depends on where the file is.
 fn facts(survey: &Survey) -> Vec<String> {
-    let files = survey.projects.iter().flat_map(|project| project.all_files());
+    let files = survey.projects.iter().flat_map(ProjectSurvey::all_files);
     let mut facts: Vec<String> =
         files.map(|file| format!("{} {:?}", file.file.id, file.digest)).collect();
     facts.sort();
@@ -152,7 +152,9 @@ fn lists_and_sums_of_others_need_no_content() {
         &|_| {},
     );
     assert!(used.problems.is_empty(), "{:?}", used.problems);
-    assert!(used.projects.iter().flat_map(|one| one.all_files()).all(|one| one.account.is_some()));
+    assert!(
+        used.projects.iter().flat_map(ProjectSurvey::all_files).all(|one| one.account.is_some())
+    );
     // They are cached by now.
     server.query("postgres", "ramus", "DELETE FROM ramus.derived");
     assert_eq!(facts(&bob.survey()), facts(&local));
