@@ -103,6 +103,9 @@ impl Query {
             }
         });
         terms.truncate(MAX_TERMS);
+        if terms.is_empty() {
+            return None;
+        }
         let has_phrase = patterns.len() > 1 && patterns.len() == terms.len();
         let between = format!(r"\p{{Alphabetic}}{{0,3}}{SEPARATORS}");
         let phrase = has_phrase.then(|| case_insensitive(&patterns.join(&between))).flatten();
