@@ -3,11 +3,11 @@
 
     bench/against.py BEFORE AFTER --corpus DIR [--runs 7] [--limit 5]
 
-Both builds run in turns, without their caches. CPU is user and system time, best of all runs. Memory is the median
-of all runs, twice: what the program allocated (anonymous memory, read from /proc all the time while it runs), and
+The two builds alternate, without their caches. CPU is user plus system time, the best of all runs. Memory is the median
+of all runs, in two forms: what the program allocated (anonymous memory, polled from /proc while it runs), and
 the peak resident size, as /usr/bin/time reports it. The second counts pages of the program's own file, too: a few MB that
-follow the size of the program and the kernel's read-ahead, so it is reported but not judged. Prints a Markdown table and
-marks what is more than `--limit` percent worse.
+depend on the size of the program and the kernel's read-ahead, so it is only reported. Prints a Markdown table and
+marks values that are more than `--limit` percent worse.
 
     bench/against.py BEFORE AFTER --corpus DIR --instructions
 

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Measures the archive against `tar | zstd -3` and against the files that it was made of.
+"""Compares the archive with `tar | zstd -3` and with the archived files.
 
     bench/archive.py --corpus c500 [--corpus c2000 …] [--ramus target/release/ramus] [--word WORD] [--absent WORD] [--runs 5]
 
-Each corpus is a Claude directory; it is copied, because a part of the measurement deletes the copy's files. The
-archive and the cache lie in a directory of their own that is removed again. CPU times are user and system time of all
-processes together, the best of `--runs`; short commands are compared by wall time and, because other work on the machine
-disturbs that, by CPU time too. `--word` occurs once in corpora of the generator, `--absent` does not occur, so that similar
-words are looked for. Prints Markdown rows with the ratio that is wanted and the one that was
-measured.
+Each corpus is a Claude directory. It is copied, because a part of the measurement deletes the copied files. The archive and
+the cache are in a temporary directory. CPU times are user plus system time of all processes, the best of `--runs`; short
+commands are compared by wall time and also by CPU time, because other work on the machine disturbs wall time. `--word` occurs
+once in generated corpora; `--absent` does not occur, so that similar words are searched for. Prints Markdown rows with target
+and measured ratio.
 """
 import argparse, os, resource, shutil, subprocess, tempfile, time
 

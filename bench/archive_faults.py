@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Changes files, archives, kills and fills the disk at random, and counts archived bytes that are lost.
+"""Changes and archives files at random, kills the process, fills the disk, and counts lost archived bytes.
 
     bench/archive_faults.py [--ramus target/release/ramus] [--steps 1000] [--seed 1] [--kills 0.3] [--full 0.15]
 
 A home below --dir (default: /dev/shm) has a history of a few sessions with sub-agents, outputs and file backups. Each step
-appends to a file, rewrites, truncates, renames or deletes one, changes a byte of it, or runs `archive add`. Of these runs
-a part is killed (SIGKILL) at a random moment, and a part meets a full disk: the archive lies on a small tmpfs of its own
-that is filled up to a random rest before (needs root; without it `ulimit -f` cuts the archive's file). After every `add`
+appends to a file, rewrites, truncates, renames or deletes one, changes a byte of it, or runs `archive add`. Some of these
+runs are killed (SIGKILL) at a random moment, and some meet a full disk: the archive is on a small tmpfs that is filled up to
+a random rest before (needs root; without it `ulimit -f` limits the archive's file). After every `add`
 
     lost      a generation that an earlier look at the archive found is missing, shorter, or has other bytes
     half      a generation whose bytes are no content that its file ever had, or a chunk that does not hold its bytes
@@ -14,7 +14,7 @@ that is filled up to a random rest before (needs root; without it `ulimit -f` cu
     stuck     `add` fails, or goes on to fail, although there is room again
     untrue    a message of a full disk that is no message (a panic, exit code other than 2)
 
-are counted, by exporting every generation through the SQLite file itself and zstd, not through ramus. At last every
+are counted, by reading every generation directly from the SQLite file with zstd, without ramus. At the end, every
 file is restored by `archive export` and compared. Exit code 1 if anything was counted.
 """
 import argparse, collections, hashlib, os, random, shutil, signal, sqlite3, subprocess, sys, tempfile, time

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures what the cache is worth: the first time, the second, and after one line was appended.
+"""Measures the gain from the cache: the first run, the second, and after one line was appended.
 
     bench/cache.py --corpus c2000 [--ramus target/release/ramus] [--word zyxwvutsq] [--runs 5]
 
-The cache lies in a directory of its own that is removed again. A small session is added to the corpus for the line that
-is appended, and taken away at the end. Wall times are the best of `--runs`; a file can be recognised two seconds after
-it changed, so the first runs come later than that. Prints Markdown rows.
+The cache is in a temporary directory. A small session is added to the corpus for the appended line, and removed at the end.
+Wall times are the best of `--runs`. A file is cached only two seconds after it changed, so the first runs wait that long.
+Prints Markdown rows.
 """
 import argparse, glob, os, shutil, subprocess, tempfile, time
 

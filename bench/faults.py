@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Breaks every writing command of the real binary, and counts what was lost.
+"""Injects faults into every command that writes, in the real binary, and counts losses.
 
     bench/faults.py faults  [--ramus PATH] [--count 500] [--seed 1] [--only OP] [--mb 0]   strace lets one call fail
     bench/faults.py kills   [--ramus PATH] [--count 200] [--seed 1] [--only OP] [--mb 0]   SIGKILL, then recovery
-    bench/faults.py writers [--ramus PATH] [--count 50] [--seed 1] [--only OP] [--mb 0]    appenders and editors beside it
+    bench/faults.py writers [--ramus PATH] [--count 50] [--seed 1] [--only OP] [--mb 0]    concurrent appenders and editors
 
-Each makes homes below --dir (default: /dev/shm, so that waiting for a disk does not take the time) and prints a
+Each creates homes below --dir (default: /dev/shm, which needs no waiting for a disk) and prints a
 Markdown table. `--mb` makes the session that large. `--state DIR` keeps ramus's own directory below DIR, which can be
 on another file system. A run counts as
 

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""How often a search finds the conversation that is meant: recall at 1 and 5, mean reciprocal rank.
+"""Measures how often a search finds the right conversation: recall at 1 and 5, mean reciprocal rank.
 
     bench/find_quality.py --ramus PATH [--samples DIR] [--fast-resume PATH] [--claude-history PATH] [--rg PATH]
                           [--half tune|held|both] [--misses]
 
-The queries are in bench/find_queries.tsv: corpus, class, query, the sessions that are meant (the beginnings of their
-ids, separated by commas). Three corpora: `demo` is written by `ramus demo`, `samples` is a directory of public
-histories, `planted` is written here: topics that people ask about, and many sessions that are about something else
-and use the same words. Every second query of a class is held out (`--half held`): it is not looked at while
-weights are chosen.
+The queries are in bench/find_queries.tsv: corpus, class, query, the expected sessions (the beginnings of their ids, separated by
+commas). Three corpora: `demo` is written by `ramus demo`, `samples` is a directory of public histories, `planted` is written
+here: topics that people ask about, and many sessions about other things that use the same words. Every second query of a class
+is held out (`--half held`) and not used to choose weights.
 
 `--set 2` asks other kinds of queries (bench/find_queries_2.tsv) over other topics, `second`, whose other sessions are
 made differently: sentences of a grammar whose nouns and verbs are those of the topics.

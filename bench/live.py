@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures `ramus watch` while others write: delay, losses, memory, cost, and what can happen to a file.
+"""Measures `ramus watch` while other processes write: delay, losses, memory, CPU time, and changes of files.
 
     bench/live.py [--ramus target/release/ramus] [--sessions 20] [--appends 100000] [--rate 400] [--mode events|poll]
 
-Makes a Claude directory of its own. One thread appends, another reads what `ramus watch --json` prints; the delay of
-a record is the time from the end of its `write` to the moment its line was read. Prints Markdown rows.
+Creates a temporary Claude directory. One thread appends, another reads the output of `ramus watch --json`. The delay of a
+record is the time from the end of its `write` until its line is read. Prints Markdown rows.
 """
 import argparse, datetime, json, os, shutil, statistics, subprocess, sys, tempfile, threading, time, uuid
 

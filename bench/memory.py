@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How much memory commands take for files with huge lines, huge tails and many records.
+"""Measures the memory of commands for files with huge lines, huge tails and many records.
 
     bench/memory.py RAMUS [--megabytes 300] [--case NAME]... [--command WORDS]... [--timeout 120] [--over]
 
-Prints the peak memory and the time of each command; what takes more than `--megabytes` is marked. `--over` prints only those.
-What a command writes is removed before the next one. In `--command`, S is the session and OUT a new directory.
+Prints the peak memory and the time of each command, and marks those that take more than `--megabytes`. `--over` prints only those.
+The output of a command is removed before the next one. In `--command`, S is the session and OUT a new directory.
 """
 import argparse, multiprocessing, os, shutil, subprocess, sys, tempfile, time
 

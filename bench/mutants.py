@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Structural mutants of generated sessions: no panic, no hang, no memory.
+"""Runs commands over structural mutants of generated sessions, and reports panics, hangs and excessive memory.
 
     bench/mutants.py RAMUS [--count 2000] [--batch 50] [--seed 1] [--seconds 2] [--megabytes 500] [--singles 50]
 

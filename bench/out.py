@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures what comes out of ramus: exports, and the first row of a search.
+"""Measures output: exports, and the time to the first row of a search.
 
     bench/out.py --corpus DIR --scratch /dev/shm [--ramus target/release/ramus] [--other RAMUS] [--word the] [--runs 3]
 
-Exports go to a directory below `--scratch` that is removed again. `cat … | wc -l` of the same corpus runs in turns
-with them, as the measure of a busy machine; so does `--other`, an earlier build. CPU is user plus system time, the
-best of `--runs`. The first row is the wall time until the first byte stands on stdout. Prints Markdown rows.
+Exports go to a temporary directory below `--scratch`. They alternate with `cat … | wc -l` of the same corpus, which shows how
+busy the machine is, and with `--other`, an earlier build. CPU is user plus system time, the best of `--runs`. "First row" is
+the wall time until the first byte is on stdout. Prints Markdown rows.
 """
 import argparse, os, shutil, subprocess, time
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""With the cache everything is answered as without it: a differential test.
+"""A differential test: all answers are the same with and without the cache.
 
     bench/same.py RAMUS [--comparisons 20000] [--seed 1] [--sessions 30]
 
 Keeps a directory of generated sessions. In each round some files grow, are cut, rewritten under the same size and date,
-moved, swapped, removed or made anew; now and then bytes of the cache are zeroed, flipped, cut off or copied from an earlier
+moved, swapped, removed or created again; now and then bytes of the cache are zeroed, flipped, cut off or copied from an earlier
 state. Then every command runs with and without the cache, and both answers must be the same bytes.
 """
 import argparse, os, random, shutil, subprocess, sys, tempfile, time

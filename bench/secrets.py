@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How well `ramus check --secrets` and `export --redact` find secrets, beside gitleaks and detect-secrets.
+"""Measures how well `ramus check --secrets` and `export --redact` find secrets, compared with gitleaks and detect-secrets.
 
 Usage: bench/secrets.py RAMUS [--gitleaks PATH] [--detect-secrets PATH] [--seed N] [--list]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every command over sessions of hostile shapes, at n, 2n and 4n: does the work grow with the bytes?
+"""Runs every command over sessions of hostile shapes at n, 2n and 4n, and checks that the work grows linearly with the bytes.
 
     bench/shapes.py RAMUS [--n 500] [--steps 3] [--shape NAME]... [--command NAME]... [--instructions]
 

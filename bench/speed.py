@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures ramus against other programs in one run, as ratios.
+"""Compares ramus with other programs in one run, as ratios.
 
     bench/speed.py --corpus DIR [--corpus DIR …] [--ramus target/release/ramus] [--ccusage PATH] [--runs 5]
 
-A corpus is a Claude directory. Every command runs once to warm the page cache and then `--runs` times, in
-turns with the others, so that a busy moment hits all of them; the best of each is taken. CPU is user plus
-system time of the command and its children, memory the peak resident size. ramus does without its cache.
+A corpus is a Claude directory. Every command runs once to warm the page cache and then `--runs` times,
+alternating with the others, so that a busy moment affects all of them; the best run counts. CPU is user plus
+system time of the command and its children, memory is the peak resident size. ramus runs without its cache.
 Prints Markdown rows.
 """
 import argparse, glob, os, resource, subprocess, sys, time

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the terminal screens from outside: a pseudo terminal, keys in, bytes out.
+"""Measures the terminal screens from outside, through a pseudo terminal.
 
   bench/tui.py --ramus target/release/ramus --corpus c2000          first screen, and until all is read
   bench/tui.py --ramus target/release/ramus --session 100mb.jsonl   key to repaint while scrolling through it

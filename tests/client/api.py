@@ -1,4 +1,4 @@
-"""A stand-in for the Messages API on loopback. It answers, and it keeps what it was sent.
+"""A stand-in for the Messages API on loopback. It answers requests and records them.
 
 A prompt that holds the label `ask-7` is answered with the text `say-7`, unless `Api.answers["ask-7"]` says otherwise:
 a list of answers, one for each time the client comes back with the results of tools. An answer is a list of blocks

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Merges sessions with copies that the client's own `/branch` and `--fork-session` made of them, and lets it resume them.
+"""Merges sessions with copies that the client's `/branch` and `--fork-session` made, and lets the client resume them.
 
     tests/client/branched.py [--clients DIR] [--ramus PROGRAM] [--case NAME] [VERSION...]
 
-In each scenario a session is copied, and both go on. They are merged in both orders with every strategy. What the client
-sends then must be what `ramus show --as-client` says, twice, and it must hold what each has of its own, once.
+In each scenario a session is copied, and both continue. They are merged in both orders with every strategy. The client resumes
+the result twice; what it sends must equal `ramus show --as-client` and contain the own messages of each session once.
 """
 import argparse
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Carries a session to another home and another directory, and lets the real client go on there.
+"""Moves a session to another home and another directory, and lets the real client continue it there.
 
     tests/client/carried.py [--clients DIR] [--ramus PROGRAM] [VERSION...]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets a real client count what scripted answers cost, and compares ramus with it to the cent.
+"""Lets a real client compute the cost of scripted answers, and compares ramus with it to the cent.
 
     CLIENT_LAB=DIR cost.py --ramus PATH [--version 2.1.325] [MODEL …]
 

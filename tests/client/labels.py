@@ -1,4 +1,4 @@
-"""What was said, in short: every text of a test conversation holds a label that no other holds.
+"""Labels: every text of a test conversation contains a unique label.
 
 `ask-1` is a prompt, `say-1` an answer, `call-1a` the call of a tool, `out-1a` its result, `sum-1` the summary of a
 compaction. Two lists of messages are the same if their labels are; what the client adds of its own has none.

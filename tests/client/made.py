@@ -1,4 +1,4 @@
-"""Sessions made by hand, record by record, as a client of a given version would have written them."""
+"""Builds sessions record by record, as a client of a given version would write them."""
 import datetime
 import json
 import uuid

@@ -1,4 +1,4 @@
-"""Sessions that the client makes itself: each scenario talks to it and returns the session to resume."""
+"""Sessions that the client creates: each scenario talks to it and returns the session to resume."""
 import base64
 import json
 import os

@@ -1,4 +1,4 @@
-"""Sessions that the client makes while somebody types into it: rewinding, branching, interrupting, queueing."""
+"""Sessions that the client creates while text is typed into it: rewinding, branching, interrupting, queueing."""
 import os
 import re
 import shlex

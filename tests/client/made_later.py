@@ -1,4 +1,4 @@
-"""More sessions that the client makes itself, written after the rules of `show --as-client`, to try them."""
+"""More sessions created by the client, written after the rules of `show --as-client` to test them."""
 import json
 import signal
 import sys

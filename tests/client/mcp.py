@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets the real Claude Code client use `ramus mcp`: it is told of the tools, calls them, and gets their answers.
+"""Lets the real Claude Code client use `ramus mcp`: it lists the tools, calls them, and gets their answers.
 
     CLIENT_LAB=DIR mcp.py --ramus PATH [--version 2.1.325]
 

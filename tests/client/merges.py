@@ -1,4 +1,4 @@
-"""Merged and repaired sessions: the client must send exactly what stands in them."""
+"""Merged and repaired sessions: the client must send exactly their messages."""
 import cases
 from cases import flow, new, version
 

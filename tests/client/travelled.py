@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Goes to and forks every message of sessions that the real client made itself, and lets it resume twice.
+"""Runs goto and fork for every message of sessions that the real client created, and lets it resume twice.
 
     tests/client/travelled.py [--clients DIR] [--ramus PROGRAM] [--case NAME] [--command goto|fork] [VERSION...]
 
-What the client sends must be, message by message, what `ramus show --as-client` says of the target; the second time, what
-was said the first time must be there too. A refusal with a reason is told, and counts by itself.
+The messages that the client sends must equal `ramus show --as-client` of the target; the second time, they must also contain
+the messages of the first time. A refusal with a reason is reported and counted separately.
 """
 import argparse
 import itertools

@@ -1,4 +1,4 @@
-"""One time travel: ramus changes a history, the client resumes it, and what it sends is compared."""
+"""One trial: ramus changes a history, the client resumes it, and what it sends is compared."""
 import dataclasses
 import json
 import shutil

@@ -53,7 +53,13 @@ class Program:
         self.command = [str(self.path)]
         if wine:
             self.command = ["/usr/lib/wine/wine64", str(self.path)]
-            self.environment |= {"WINEPREFIX": str(wine), "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml="}
+            self.environment |= {"WINEPREFIX": str(wine), "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml=;winemenubuilder.exe=d"}
+
+    def keep_wine_running(self):
+        """Wine starts its services with the first program and ends them with the last, which takes longer than what is tried here.
+        A shell that waits for input is there all the time; it ends with this script, as its input does."""
+        return subprocess.Popen([self.command[0], "cmd.exe"], env=self.environment, stdin=subprocess.PIPE,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def written(self, path):
         """A path as the program sees it. Wine calls the whole file system drive Z."""
@@ -466,6 +472,7 @@ def main():
         scratch = pathlib.Path(scratch).resolve()
         ramus = Program(options.program, scratch, options.wine and options.wine.resolve())
         other = Program(options.against, scratch, None) if options.against else None
+        waiting = ramus.keep_wine_running() if options.wine else None
         for function in CHECKS:
             if options.only and options.only not in function.__name__:
                 continue
@@ -477,6 +484,9 @@ def main():
                 failed += 1
                 result = "FAILED\n" + traceback.format_exc()
             print(f"{function.__name__.replace('_', ' ')} ({time.monotonic() - began:.1f} s): {result}", flush=True)
+        if waiting:
+            waiting.stdin.close()
+            waiting.wait(timeout=60)
     print(f"{failed} of {len(CHECKS)} checks failed" if failed else "all checks passed")
     return 1 if failed else 0
 

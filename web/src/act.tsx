@@ -15,7 +15,7 @@ import {
 } from "./api";
 import { Html } from "./html";
 import { Dialog, Failure, Waiting } from "./parts";
-import { bytes, proposedTitle, several } from "./words";
+import { bytes, proposedTitle, several, unmarked } from "./words";
 
 export type Request = Pick<Wanted, "what"> & Partial<Wanted>;
 /** How conversations are merged. */
@@ -155,14 +155,14 @@ function Outline({
             <span class="n">
               {one.conversation}:{one.n}
             </span>
-            <span class="words">{one.prompt ?? "(no prompt)"}</span>
+            <span class="words">{unmarked(one.prompt ?? "") || "(no prompt)"}</span>
             <span class="facts">{FATES[one.fate] ?? several(one.messages, "message")}</span>
           </li>
         ))}
       </ol>
       {merged.conflicts.length > 0 && (
         <fieldset class="conflicts">
-          <legend>Files that were changed with different results</legend>
+          <legend>Files that the conversations changed differently</legend>
           <ul>
             {merged.conflicts.map((one) => (
               <li key={one.path}>
@@ -252,7 +252,7 @@ export function Merge({
           {of.map((one, index) => (
             <li key={one.leaf}>
               <span class="n">{index + 1}</span>
-              <span class="words">{one.branch_title ?? "(no prompt)"}</span>
+              <span class="words">{unmarked(one.branch_title ?? "") || "(no prompt)"}</span>
               <span class="facts">
                 @{one.n} · {several(one.messages, "message")}
               </span>

@@ -402,7 +402,7 @@ content?: string, };
  */
 export type FileShown = { path: string,
 /**
- * Escaped HTML. Empty if there is nothing to show; `note` says why.
+ * Escaped HTML. Empty if there is nothing to show; `note` gives the reason.
  */
 html: string, note: string, };
 
@@ -417,11 +417,11 @@ node: string | null,
 moment: string, cwd: string | null, };
 
 /**
- * What becomes of the files that are there.
+ * What a restore does to existing files.
  */
 export type FilesView = { cwd: string, changes: Array<ChangeView>,
 /**
- * Files that are not as they were then, and stay so.
+ * Files that differ and are not changed.
  */
 left: Array<LeftView>, };
 
@@ -489,7 +489,7 @@ context?: HitContext,
  */
 level?: string,
 /**
- * What the match is worth; only comparisons within one answer mean something.
+ * The score of the match; only comparisons within one answer are meaningful.
  */
 score?: number,
 /**
@@ -524,7 +524,7 @@ status: string | null, conversation: number | null, };
  */
 export type HitReasons = {
 /**
- * What the session is worth, and the share of it that is due to its time.
+ * The score of the session, and the share of it that comes from its time.
  */
 session_score: number, recency: number, words: Array<WordReason>, };
 
@@ -620,7 +620,7 @@ thinking: number, fast_messages: number, web_searches: number, web_fetches: numb
 
 export type OperationView = { op: number, at: string, what: string, session: string, words: string, done: boolean, undone_by: number | null, undoes: number | null, can_undo: boolean,
 /**
- * The session can be brought back as it was before, and is not so now.
+ * The session can be restored to its state before the operation, and differs from it now.
  */
 can_restore: boolean, };
 
@@ -675,7 +675,7 @@ live: Array<string>,
  */
 retention_days: number, retention_set: boolean,
 /**
- * Announces what is due for deletion; `None`: nothing is.
+ * Announces files due for deletion; `None`: there are none.
  */
 due: string | null,
 /**
@@ -688,7 +688,7 @@ unarchived: number, leaving: Array<Leaving>,
 activity: { [key in string]: number }, };
 
 /**
- * An outline of a path: its length and what is where.
+ * An outline of a path: its length, and the positions of notable messages.
  */
 export type PathView = { session: string, leaf: string, status: string, resumes: boolean, conversation: number | null, count: number,
 /**
@@ -708,7 +708,7 @@ last: Array<string>,
  */
 forks: Array<number>,
 /**
- * The position of the fork at which it leaves what is current.
+ * The position of the fork at which it leaves the current branch.
  */
 left_at: number | null,
 /**
@@ -796,7 +796,7 @@ session: string | null,
 found: boolean, };
 
 /**
- * Where a session came from, or what came out of it.
+ * An origin or offspring of a session.
  */
 export type RelativeView = {
 /**

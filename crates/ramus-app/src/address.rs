@@ -273,14 +273,6 @@ impl AddressError {
             | Self::Unreadable(_) => None,
         }
     }
-
-    /// Returns what could have been meant.
-    pub fn address_candidates(&self) -> &[String] {
-        match self {
-            Self::Ambiguous(ambiguous) => &ambiguous.candidates,
-            _ => &[],
-        }
-    }
 }
 
 impl Workspace {

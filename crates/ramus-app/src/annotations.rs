@@ -1,5 +1,6 @@
 //! Pins, tags and notes: read for lists, changed by every front end, carried along in packs.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ramus_core::annotation::{
@@ -81,10 +82,10 @@ impl Workspace {
         history: &History,
         path: Option<&[NodeId]>,
     ) -> Vec<PackedAnnotation> {
-        let uuids: Option<Vec<String>> = path
+        let uuids: Option<HashSet<String>> = path
             .map(|nodes| nodes.iter().filter_map(|node| message_uuid(history, *node)).collect());
         let is_packed = |message: Option<&str>| match (message, &uuids) {
-            (Some(message), Some(uuids)) => uuids.iter().any(|uuid| uuid == message),
+            (Some(message), Some(uuids)) => uuids.contains(message),
             _ => true,
         };
         let annotations = self.annotations();

@@ -271,7 +271,8 @@ f < e  assistant  @31 third
         assert!(matches!(error("aaaa1@9"), AddressError::NoConversation { n: 9, count: 2 }));
         assert!(matches!(error("aaaa1:zz"), AddressError::NoNode(_)));
         let ambiguous = error("aaaa");
-        assert_eq!(ambiguous.address_candidates().len(), 2);
+        let AddressError::Ambiguous(found) = &ambiguous else { panic!("{ambiguous}") };
+        assert_eq!(found.candidates.len(), 2);
         assert!(ambiguous.hint().is_some());
     }
 

@@ -1,12 +1,12 @@
 //! Resuming a session in Claude Code: which command, in which directory, and what must be done first.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use ramus_core::edit::EditRefusal;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
-use ramus_store::plan::shell_quoted;
+use ramus_store::plan::{resume_args, shell_quoted};
 use ramus_store::project_name::is_encoded_path;
 use ramus_store::real_path::real_path_or_given;
 use ramus_store::session_in_use::find_open_client;
@@ -43,8 +43,8 @@ pub struct ResumeCommand {
 
 impl ResumeCommand {
     /// Returns the arguments of the program.
-    pub fn client_args(&self) -> [&OsStr; 2] {
-        [OsStr::new("--resume"), OsStr::new(&self.session)]
+    pub fn client_args(&self) -> impl Iterator<Item = String> {
+        resume_args(&self.session)
     }
 
     /// Returns the working directory if it does not exist.
@@ -54,18 +54,13 @@ impl ResumeCommand {
 
     /// Returns the command as it is typed in a shell that is somewhere else.
     pub fn shell_line(&self) -> String {
-        let word = |word: &OsStr| shell_quoted(&word.to_string_lossy());
-        let change = self
-            .directory
-            .iter()
-            .map(|directory| format!("cd {} && ", word(directory.as_os_str())));
-        let claude_dir = self
-            .claude_dir
-            .iter()
-            .map(|dir| format!("CLAUDE_CONFIG_DIR={} ", word(dir.as_os_str())));
-        let [resume, session] = self.client_args();
-        let program = [&self.program, resume, session].map(word).join(" ");
-        change.chain(claude_dir).chain([program]).collect()
+        let path = |path: &Path| shell_quoted(&path.to_string_lossy());
+        let change = self.directory.iter().map(|directory| format!("cd {} && ", path(directory)));
+        let claude_dir =
+            self.claude_dir.iter().map(|dir| format!("CLAUDE_CONFIG_DIR={} ", path(dir)));
+        let program = path(Path::new(&self.program));
+        let words = self.client_args().map(|word| format!(" {}", shell_quoted(&word)));
+        change.chain(claude_dir).chain([program]).chain(words).collect()
     }
 }
 

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ramus_archive::{Archive, ArchiveError, ArchiveTree, LazyArchive};
+use ramus_archive::{Archive, ArchiveError, ArchiveTree, LazyArchive, Source};
+use ramus_core::agent::AgentEntry;
 use ramus_core::digest::SessionDigest;
 use ramus_core::files::RevertOutcomes;
 use ramus_core::history::History;
@@ -40,6 +41,7 @@ use ramus_store::undo::find_trash_operation;
 use ramus_store::{PathError, StateDir};
 
 use crate::address::{CurrentDir, ResolvedFile, Scope};
+use crate::archive::SendPolicy;
 use crate::prices::ActivePrices;
 use crate::resume::ClientProgram;
 use crate::search::LikeModels;
@@ -94,8 +96,10 @@ pub struct Workspace {
     state: StateDir,
     prices: ActivePrices,
     archive: Option<Arc<LazyArchive>>,
+    /// What may be sent to a server, or why that is not known.
+    send_policy: Result<SendPolicy, String>,
     /// The directories of other people and machines, which exist only in the archive.
-    others_roots: Vec<PathBuf>,
+    others_sources: Vec<(PathBuf, Source)>,
     client: ClientProgram,
     /// The caller's current directory; `None`: there is none.
     current_dir: Option<CurrentDir>,
@@ -163,7 +167,8 @@ impl Workspace {
             state,
             prices: ActivePrices::default(),
             archive: None,
-            others_roots: Vec::new(),
+            send_policy: Ok(SendPolicy::default()),
+            others_sources: Vec::new(),
             client: ClientProgram::default(),
             current_dir: None,
             like_model: None,
@@ -198,6 +203,7 @@ impl Workspace {
             confined: self.confined,
             fresh: self.fresh,
             progress: self.progress.clone(),
+            send_policy: self.send_policy.clone(),
             ..Self::new(place, self.rule, self.state.clone())
         }
         .with_archive(self.archive.clone())
@@ -220,31 +226,55 @@ impl Workspace {
         Self { archive, claude_dirs: place, ..self }
     }
 
+    /// Takes what the user allows to be sent to a server, or why that is not known.
+    pub fn with_send_policy(self, send_policy: Result<SendPolicy, String>) -> Self {
+        Self { send_policy, ..self }
+    }
+
+    pub(crate) fn send_policy(&self) -> &Result<SendPolicy, String> {
+        &self.send_policy
+    }
+
     /// Adds the sessions that other people and machines archived, and leaves out those of this machine if they are
     /// not wanted.
     pub fn with_team(self, filter: &TeamFilter) -> Result<Self, ArchiveError> {
         let Some(archive) = self.archive.clone() else { return Ok(self) };
         let Some(opened) = archive.open_existing()? else { return Ok(self) };
         let ClaudeDirs { mut roots, cache, mut overlays } = self.claude_dirs.clone();
-        let mut others_roots = Vec::new();
+        let mut others_sources = Vec::new();
         if opened.own_source().is_some_and(|(owner, machine)| !filter.accepts(owner, machine)) {
             roots.clear();
             overlays.clear();
         }
         for (root, source) in opened.other_sources()? {
             if filter.accepts(&source.owner, &source.machine) {
-                let tree = ArchiveTree::new(archive.clone(), root.clone());
+                let tree = ArchiveTree::of_others(archive.clone(), root.clone());
                 overlays.push(Arc::new(Overlay::new(root.clone(), Arc::new(tree))));
-                others_roots.push(root.clone());
+                others_sources.push((root.clone(), source));
                 roots.push(root);
             }
         }
-        Ok(Self { claude_dirs: ClaudeDirs { roots, cache, overlays }, others_roots, ..self })
+        Ok(Self { claude_dirs: ClaudeDirs { roots, cache, overlays }, others_sources, ..self })
+    }
+
+    /// Returns who archived a file, from which machine. `None`: the archive is not shared.
+    pub fn source_of(&self, file: &Path) -> Option<Source> {
+        let archive = self.archive()?;
+        let (owner, machine) = archive.own_source()?;
+        let others = self.others_sources.iter().find(|(root, _)| file.starts_with(root));
+        Some(others.map_or_else(
+            || Source {
+                owner: owner.to_owned(),
+                machine: machine.to_owned(),
+                root: self.root_of(file).unwrap_or_default(),
+            },
+            |(_, source)| source.clone(),
+        ))
     }
 
     /// Whether a file was archived by another person or machine, so that it cannot be restored here.
     pub fn is_of_others(&self, file: &Path) -> bool {
-        self.others_roots.iter().any(|root| file.starts_with(root))
+        self.others_sources.iter().any(|(root, _)| file.starts_with(root))
     }
 
     /// Sets the Claude Code program that sessions are resumed with.
@@ -643,6 +673,20 @@ impl Workspace {
         let (agents, problems) = read_agents(found.files_beside(), &found.file.id);
         problems.iter().for_each(|problem| self.progress.report_problem(problem));
         attach_calls(agents, history)
+    }
+
+    /// Returns the agents of a session as entries of its outline.
+    pub fn agent_entries(&self, found: &ResolvedFile, history: &History) -> Vec<AgentEntry> {
+        let short_ids = self.short_ids();
+        let entry = |(node, agent): (Option<NodeId>, SubAgent)| AgentEntry {
+            node,
+            label: agent.meta.description.or(agent.words).unwrap_or_default(),
+            short_id: short_ids.shorten_id(&agent.file.id).to_owned(),
+            id: agent.file.id,
+            records: agent.records,
+            depth: agent.depth,
+        };
+        self.session_agents(found, history).into_iter().map(entry).collect()
     }
 
     /// Returns what sessions beside a file are called by others (R15): as the last survey knows it,

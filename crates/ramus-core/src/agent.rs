@@ -29,6 +29,20 @@ impl AgentHint {
     }
 }
 
+/// An agent with its own file, as an entry in the outline of its session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentEntry {
+    /// The call that started it, or its result. `None`: not known.
+    pub node: Option<NodeId>,
+    pub id: String,
+    /// The start of the id that means no other agent or session.
+    pub short_id: String,
+    pub label: String,
+    pub records: u32,
+    /// How many agents are between it and the session. It follows the agent that started it.
+    pub depth: u8,
+}
+
 /// The calls of a session that start sub-agents, indexed for many lookups.
 #[derive(Clone, Debug)]
 pub struct SpawnIndex {

@@ -53,7 +53,7 @@ pub struct AnnotationChange {
 pub enum AnnotationRefusal {
     #[error("a tag cannot be empty")]
     EmptyTag,
-    #[error("the tag {0:?} has a space, a comma or a control character in it")]
+    #[error("invalid tag {0:?}: a tag cannot contain spaces, commas or control characters")]
     OddTag(String),
     #[error("the tag {0:?} is longer than {MAX_TAG_CHARS} characters")]
     LongTag(String),

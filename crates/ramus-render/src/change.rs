@@ -112,8 +112,8 @@ fn detail_lines(summary: &ChangeSummary<'_>, style: &ChangeStyle<'_>) -> Vec<Lin
         }
         ChangeDetail::Undo(undone) => {
             let undone = undone.as_ref().map(|operation| {
-                Line::plain("Undoes ")
-                    .with(&format!("{} ", operation.op), Label::Strong)
+                Line::plain("Undoes operation ")
+                    .with(&format!("{}: ", operation.op), Label::Strong)
                     .with(operation.kind, Label::Branch)
                     .with(&format!(" {} ", operation.short_session), Label::Id)
                     .with(&operation.description, Label::Plain)
@@ -228,8 +228,8 @@ pub fn done_line(op: u64, is_undo: bool) -> Line {
 
 /// Explains why conflicts stop a merge.
 pub fn conflict_words(merged: &PlannedMerge) -> String {
-    let files = if merged.conflicts.len() == 1 { "a file was" } else { "files were" };
-    format!("nothing changed: {files} changed with different results")
+    let files = count_noun(merged.conflicts.len(), "file");
+    format!("nothing changed: the conversations changed {files} differently")
 }
 
 /// Returns a message in one line: its id, when, who, and the first words.

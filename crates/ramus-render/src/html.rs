@@ -292,19 +292,23 @@ impl Markup {
 
 /// Returns the text before the first web address, and the address without the punctuation behind it.
 fn next_address(text: &str) -> Option<(&str, &str)> {
-    let begin = ["https://", "http://"].iter().filter_map(|scheme| text.find(scheme)).min()?;
+    let is_begin =
+        |at: &usize| ["https://", "http://"].iter().any(|it| text[*at..].starts_with(it));
+    let begin = text.match_indices("http").map(|(at, _)| at).find(is_begin)?;
     let is_end = |c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '`' | '|');
     let address = &text[begin..];
     let address = &address[..address.find(is_end).unwrap_or(address.len())];
     let is_punctuation =
         |c: char| matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '_');
     let mut address = address.trim_end_matches(is_punctuation);
-    // A bracket belongs to the address only if it was opened in it.
-    while address.ends_with([')', ']']) {
-        let (open, close) = if address.ends_with(')') { ('(', ')') } else { ('[', ']') };
-        if address.matches(open).count() >= address.matches(close).count() {
-            break;
-        }
+    // A bracket belongs to the address only if it was opened in it. They are counted once: there may be many.
+    let count = |sign: char| address.matches(sign).count();
+    let mut unopened = [('(', ')'), ('[', ']')]
+        .map(|(open, close)| (close, count(close).saturating_sub(count(open))));
+    while let Some((_, left)) =
+        unopened.iter_mut().find(|(close, left)| *left > 0 && address.ends_with(*close))
+    {
+        *left -= 1;
         address = address[..address.len() - 1].trim_end_matches(is_punctuation);
     }
     Some((&text[..begin], address))
@@ -444,6 +448,15 @@ mod tests {
         // An attribute cannot be closed from inside an address.
         let html = prose_html("https://example.org/\"onmouseover=x [a](<https://example.org/\"b>)");
         assert!(!html.contains("\"onmouseover") && !html.contains("/\"b"), "{html}");
+    }
+
+    #[test]
+    fn many_addresses_and_brackets_take_no_time_that_grows_with_their_square() {
+        let brackets = format!("https://a.example/({}", ")]".repeat(300_000));
+        let html = prose_html(&brackets);
+        assert!(html.contains("href=\"https://a.example/()\""), "{}", &html[..200]);
+        let html = prose_html(&"https://a.example/x ".repeat(20_000));
+        assert_eq!(html.matches("<a ").count(), 20_000);
     }
 
     #[test]

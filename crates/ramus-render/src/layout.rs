@@ -29,6 +29,16 @@ pub fn truncate_line(line: &Line, width: usize) -> Line {
     cut
 }
 
+/// Returns the longest end of a text that is no wider than `width` columns.
+pub fn fitting_end(text: &str, width: usize) -> &str {
+    let (mut start, mut left) = (text.len(), width);
+    for (at, grapheme) in text.grapheme_indices(true).rev() {
+        let Some(rest) = left.checked_sub(grapheme.width()) else { break };
+        (start, left) = (at, rest);
+    }
+    &text[start..]
+}
+
 /// Fills a line with spaces up to `width` columns.
 #[must_use]
 pub fn pad_line(mut line: Line, width: usize) -> Line {
@@ -277,6 +287,23 @@ mod tests {
             Line::plain("").with("three", Label::Strong),
         ];
         assert_eq!(wrap_line(&line, 8, 0), expected);
+    }
+
+    #[test]
+    fn the_end_that_fits_is_measured_in_columns() {
+        for (text, width, end) in [
+            ("abc", 2, "bc"),
+            ("abc", 9, "abc"),
+            ("abc", 0, ""),
+            ("数据", 3, "据"),
+            ("xe\u{301}", 1, "e\u{301}"),
+            ("", 1, ""),
+        ] {
+            assert_eq!(fitting_end(text, width), end, "{text} in {width}");
+        }
+        // A screen is drawn at every key, also after a whole file was pasted.
+        let pasted = "é/".repeat(2_000_000);
+        assert_eq!(fitting_end(&pasted, 4), "é/é/");
     }
 
     #[test]

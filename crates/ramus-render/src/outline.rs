@@ -5,6 +5,7 @@
 //! abandoned branch is one column further out for each fork point at which it was left. So the
 //! columns show how far something is from the active branch, and stay few.
 
+use ramus_core::agent::AgentEntry;
 use ramus_core::body::RecordBody;
 use ramus_core::branches::{BranchStatus, ForkKind};
 use ramus_core::files::{RevertOutcome, RevertOutcomes};
@@ -56,20 +57,6 @@ pub struct OutlineConfig<'a> {
     pub reverts: RevertOutcomes,
     /// Formats a time in its short form.
     pub time: &'a dyn Fn(Time) -> String,
-}
-
-/// An agent whose records are in its own file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentEntry {
-    /// The call that started it, or its result. `None`: not known.
-    pub node: Option<NodeId>,
-    pub id: String,
-    /// The start of the id that means no other agent or session.
-    pub short_id: String,
-    pub label: String,
-    pub records: u32,
-    /// How many agents are between it and the session. It follows the agent that started it.
-    pub depth: u8,
 }
 
 /// One row of an outline.

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::error::PathError;
+use crate::file_id::FileId;
 use crate::file_mode::set_file_mode;
 use crate::private_access::{create_private_dir, make_new_files_private};
 use crate::regular_file;
@@ -302,11 +303,21 @@ fn check_supported(renamed: rustix::io::Result<()>) -> io::Result<()> {
 }
 
 /// Moves a file by hard link, which never replaces an existing file as a plain rename would.
+///
+/// A process that is killed in between leaves both names; doing it again completes it.
 fn link_and_remove(from: &Path, to: &Path) -> io::Result<()> {
     if from.symlink_metadata()?.is_file() {
         match fs::hard_link(from, to) {
-            Ok(()) => return fs::remove_file(from),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(()) => {
+                let removed = fault::inject_fault().and_then(|()| fs::remove_file(from));
+                return removed.inspect_err(|_| {
+                    // Another program holds the name. If this fails as well, the next try completes the move.
+                    let _ = fault::inject_fault().and_then(|()| fs::remove_file(to));
+                });
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return if is_same_file(from, to) { fs::remove_file(from) } else { Err(error) };
+            }
             // Not every file system supports hard links.
             Err(_) => {}
         }
@@ -315,6 +326,17 @@ fn link_and_remove(from: &Path, to: &Path) -> io::Result<()> {
         Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
         Err(_) => fs::rename(from, to),
     }
+}
+
+/// Whether two names lead to one file.
+pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
+    let id = |path| FileId::without_following(path).ok();
+    id(a).is_some_and(|a| Some(a) == id(b))
+}
+
+/// Removes a name of a file that has another one: a move by hard link that was interrupted leaves both.
+pub(crate) fn remove_second_name(second: &Path, first: &Path) -> WriteResult<()> {
+    if is_same_file(second, first) { remove_file(second) } else { Ok(()) }
 }
 
 /// Creates a hard link.

@@ -38,6 +38,7 @@ mod buffer_pool;
 pub mod cache;
 pub mod claude_dir;
 pub mod cleanup;
+pub mod derived;
 mod disk;
 mod error;
 pub mod export;

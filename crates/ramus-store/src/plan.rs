@@ -202,6 +202,7 @@ impl NewContent {
                         NewLine::Copied(line) => {
                             let record = open[line.source()].read_record(line.span())?;
                             let mut bytes = line.splice.apply_to(&record);
+                            drop(record);
                             bytes.push(b'\n');
                             each(&bytes)?;
                         }
@@ -296,7 +297,18 @@ fn stamp_history(path: &Path, history: &History) -> Result<Stamp, PathError> {
 
 /// Returns the shell command that resumes a session in Claude Code.
 pub fn resume_command(session: &str) -> String {
-    format!("claude --resume {}", shell_quoted(session))
+    let words = resume_args(session).map(|word| shell_quoted(&word));
+    format!("claude {}", words.collect::<Vec<_>>().join(" "))
+}
+
+/// Returns the arguments that make Claude Code resume a session. Any file name can be an id: one that begins like an
+/// option must not become one.
+pub fn resume_args(session: &str) -> impl Iterator<Item = String> {
+    let words = match session.starts_with('-') {
+        true => vec![format!("--resume={session}")],
+        false => vec!["--resume".to_owned(), session.to_owned()],
+    };
+    words.into_iter()
 }
 
 /// Quotes a word for a shell if necessary.
@@ -330,6 +342,7 @@ mod tests {
     fn words_for_a_shell_are_words_to_it() {
         assert_eq!(resume_command("0a1b-2c3d"), "claude --resume 0a1b-2c3d");
         assert_eq!(resume_command("x;touch y"), "claude --resume 'x;touch y'");
+        assert_eq!(resume_command("--model"), "claude '--resume=--model'");
         assert_eq!(shell_quoted("it's $HOME"), r"'it'\''s $HOME'");
         assert_eq!(
             (shell_quoted(""), shell_quoted("~root")),

@@ -25,6 +25,7 @@ use crate::cache::{ChunkVerdict, SearchExtent};
 use crate::claude_dir::{FileRole, HistoryFile};
 use crate::error::PathError;
 
+mod archived_filter;
 mod filter;
 mod hit_context;
 mod hit_reader;
@@ -403,7 +404,7 @@ fn date_undated(
 
 impl ScanScope<'_> {
     fn cached_summaries(&self, source: &SearchSource) -> Vec<LeafSummary> {
-        if self.titles { self.filter.cached_summaries(source).to_vec() } else { Vec::new() }
+        if self.titles { self.filter.cached_summaries(source) } else { Vec::new() }
     }
 }
 

@@ -27,6 +27,13 @@ impl Stamp {
         Self::of_prefix(&file, len)
     }
 
+    /// Returns the stamp of a file with this content.
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        let mut stamper = StampHasher::default();
+        stamper.update(bytes);
+        stamper.finish()
+    }
+
     /// Computes the stamp of content that is passed piece by piece; `None` ends it.
     pub fn of_pieces<E>(
         piece: &mut dyn FnMut(usize) -> Result<Option<Vec<u8>>, E>,
@@ -87,6 +94,7 @@ mod tests {
         let mut text = vec![b'a'; 300_000];
         fs::write(&file, &text)?;
         let before = Stamp::of_file(&file)?;
+        assert_eq!(Stamp::of_bytes(&text), before);
         for at in [0, 150_000, 299_999] {
             text[at] = b'b';
             fs::write(&file, &text)?;

@@ -6,7 +6,7 @@ use ramus_core::live::{LiveEvent, LiveEventKind, LiveSession, SwitchKind};
 use ramus_core::resume::ResumeRule;
 use ramus_store::from_jsonl;
 
-/// What is told while a session is written is what is found when it is read.
+/// Events reported while a session is written equal the forks found when it is read.
 #[test]
 fn forks_are_those_that_are_found_afterwards() {
     let home = testkit::TestHome::new();

@@ -35,11 +35,7 @@ impl TextInput {
         let mut line = Line::new(sign, Label::Prompt);
         let room = width.saturating_sub(line.width() + 1);
         let clean = Line::plain(&self.text).to_text();
-        let mut start = 0;
-        while layout::display_width(&clean[start..]) > room {
-            start += clean[start..].chars().next().map_or(1, char::len_utf8);
-        }
-        line.push(&clean[start..], Label::Plain);
+        line.push(layout::fitting_end(&clean, room), Label::Plain);
         line.push("▏", Label::Active);
         line
     }

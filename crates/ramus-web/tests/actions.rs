@@ -133,7 +133,7 @@ fn an_earlier_version_is_brought_back() {
     let page = TestApp::new();
     let before = page.session_bytes();
     let went = page.plan_and_apply(&json!({"what": "goto", "session": ID, "node": "b"}));
-    // The client goes on from there, so that undoing is not possible any more.
+    // The client continues there, so undo is no longer possible.
     let after = [page.session_bytes(), b"{}\n".to_vec()].concat();
     fs::write(page.session_file(), &after).unwrap();
     let (status, refused) = page.post_json("/api/plan", &json!({"what": "undo", "op": went["op"]}));

@@ -1,4 +1,4 @@
-//! What the page is told.
+//! The answers to the web app.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::fmt::Write as _;
@@ -250,6 +250,14 @@ fn hits_come_one_a_line_and_say_where_they_lie() {
     let (_, none) = get_text(&home, "/api/find?q=one&branch=active");
     assert!(!none.contains("ramus.find/1"), "{none}");
     assert_eq!(get_text(&home, "/api/find?q=(&regex=true").0, StatusCode::BAD_REQUEST);
+    // No path leads out of the Claude directories.
+    let session = home.claude_dir().join(format!("projects/-home-dev-app/{ID}.jsonl"));
+    let outside = home.path().join("outside.jsonl");
+    std::fs::copy(&session, &outside).unwrap();
+    for (path, status) in [(session, StatusCode::OK), (outside, StatusCode::NOT_FOUND)] {
+        let path = format!("/api/find?q=one%20in:%22{}%22", path.display());
+        assert_eq!(get_text(&home, &path).0, status, "{path}");
+    }
 }
 
 #[test]

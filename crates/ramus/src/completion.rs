@@ -56,7 +56,9 @@ fn complete_sessions(typed: &str) -> Vec<CompletionCandidate> {
     let scope = workspace.default_scope();
     let (short_ids, cleanup) = (workspace.short_ids(), workspace.cleanup_schedule());
     let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
-    let rows = ListRequest::default().list_sessions(&survey, &scope, &cleanup, json::from_session);
+    let mut rows =
+        ListRequest::default().list_sessions(&survey, &scope, &cleanup, json::from_session);
+    rows.retain(|session| !session.id.contains(char::is_control));
     let candidate = |session: &Session| {
         let title = session.title.as_deref().unwrap_or_default();
         CompletionCandidate::new(short_ids.shorten_id(&session.id))
@@ -87,7 +89,9 @@ fn complete_projects(typed: &str) -> Vec<CompletionCandidate> {
     let rows = ListRequest::default().list_projects(&survey);
     let lower = typed.to_lowercase();
     let fits = |path: &str| path.to_lowercase().contains(&lower);
+    // A line of its own is all that shells have for a value.
     let paths = rows.into_iter().filter_map(|row| Some((row.path?, row.sessions)));
+    let paths = paths.filter(|(path, _)| !path.contains(char::is_control));
     let candidate = |(path, count): (String, usize)| {
         let name = project_name(Some(&path), &path);
         let help = format!("{name}: {count} session{}", if count == 1 { "" } else { "s" });
@@ -122,7 +126,12 @@ fn open_workspace() -> Option<Workspace> {
         match word.to_str() {
             Some("--claude-dir") => global.claude_dir = words.next().map(Into::into),
             Some("-A" | "--everywhere") => global.everywhere = true,
-            _ => {}
+            Some(word) => {
+                if let Some(dir) = word.strip_prefix("--claude-dir=") {
+                    global.claude_dir = Some(dir.into());
+                }
+            }
+            None => {}
         }
     }
     global.settings = Settings::load(&global).unwrap_or_else(|_| Settings::without_file(&global));
@@ -136,6 +145,24 @@ fn single_line(title: &str) -> String {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
+}
+
+/// Escapes what bash would expand or take for the end of a word. It writes candidates into the command line as they
+/// are, and a directory may have any name.
+fn escape_for_bash(value: &str) -> String {
+    let is_plain =
+        |c: char| !c.is_ascii() || c.is_ascii_alphanumeric() || "/._-+:@=,%~".contains(c);
+    value.chars().flat_map(|c| [(!is_plain(c)).then_some('\\'), Some(c)]).flatten().collect()
+}
+
+/// Returns what was meant by a word with such escapes.
+fn unescape_from_bash(word: &str) -> String {
+    let mut letters = word.chars();
+    let next = |letters: &mut std::str::Chars<'_>| match letters.next()? {
+        '\\' => letters.next(),
+        letter => Some(letter),
+    };
+    std::iter::from_fn(|| next(&mut letters)).collect()
 }
 
 /// bash cannot show descriptions: they follow the values while there are several.
@@ -164,33 +191,53 @@ impl EnvCompleter for DescribingBash {
     fn write_complete(
         &self,
         command: &mut clap::Command,
-        words: Vec<OsString>,
+        mut words: Vec<OsString>,
         current_dir: Option<&Path>,
         out: &mut dyn io::Write,
     ) -> Result<(), io::Error> {
         let variable = |name: &str| std::env::var(name).ok();
         let index = variable("_CLAP_COMPLETE_INDEX").and_then(|text| text.parse().ok());
+        let index: usize = index.unwrap_or_default();
+        if let Some(typed) = words.get_mut(index)
+            && let Some(text) = typed.to_str()
+        {
+            *typed = unescape_from_bash(text).into();
+        }
         let separator = variable("_CLAP_IFS").unwrap_or_else(|| "\n".to_owned());
         // A key that goes through the candidates would write the descriptions, too.
         let is_listed =
             !matches!(variable("_CLAP_COMPLETE_COMP_TYPE").as_deref(), Some("37" | "42"));
-        let found = clap_complete::engine::complete(
-            command,
-            words,
-            index.unwrap_or_default(),
-            current_dir,
-        )?;
+        let found = clap_complete::engine::complete(command, words, index, current_dir)?;
         let describes = is_listed && found.len() > 1;
         for (index, candidate) in found.iter().enumerate() {
             if index > 0 {
                 write!(out, "{separator}")?;
             }
-            write!(out, "{}", candidate.get_value().to_string_lossy())?;
+            write!(out, "{}", escape_for_bash(&candidate.get_value().to_string_lossy()))?;
             let help = candidate.get_help().map(ToString::to_string).filter(|_| describes);
             if let Some(help) = help.filter(|help| !help.is_empty()) {
                 write!(out, "  ({})", single_line(&help))?;
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escape_for_bash, unescape_from_bash};
+
+    #[test]
+    fn a_value_stays_one_word_that_runs_nothing() {
+        for (value, escaped) in [
+            ("/home/me/app-1_2.x", "/home/me/app-1_2.x"),
+            ("/home/Größe", "/home/Größe"),
+            ("/my dir/$(touch x);`y`", r"/my\ dir/\$\(touch\ x\)\;\`y\`"),
+            (r"a'b\c", r"a\'b\\c"),
+        ] {
+            assert_eq!(escape_for_bash(value), escaped);
+            assert_eq!(unescape_from_bash(escaped), value);
+        }
+        assert_eq!(unescape_from_bash("/my\\"), "/my");
     }
 }

@@ -20,6 +20,7 @@ use crate::args::Global;
 use crate::config::{TimeStyle, UsualScope};
 use crate::error::CommandError;
 use crate::own_dir::{OwnDir, path_variable};
+use crate::send_policy::load_send_policy;
 use crate::ui::Ui;
 
 /// Opens the requested Claude directories, or the default ones.
@@ -148,6 +149,7 @@ fn configured_workspace(
 ) -> Workspace {
     Workspace::new(place, global.active.resume_rule(), state_dir())
         .with_archive(archive(global, &*progress))
+        .with_send_policy(load_send_policy())
         .with_confinement(global.confined)
         .with_client(client_program(global))
         .with_current_dir(current_dir(global))
@@ -219,11 +221,13 @@ pub(crate) fn claude_dir_candidates(global: &Global) -> Vec<PathBuf> {
     }
     if let Some(dirs) = std::env::var_os("CLAUDE_CONFIG_DIR").filter(|dirs| !dirs.is_empty()) {
         // Other tools of the field take a comma-separated list here.
-        return dirs.to_string_lossy().split(',').map(|dir| PathBuf::from(dir.trim())).collect();
+        let dirs = dirs.to_string_lossy();
+        // An empty one would be the current directory.
+        let named = dirs.split(',').map(str::trim).filter(|dir| !dir.is_empty());
+        return named.map(PathBuf::from).collect();
     }
-    let home = std::env::home_dir().unwrap_or_default();
-    let config =
-        std::env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+    let home = home_dir();
+    let config = path_variable("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
     vec![home.join(".claude"), config.join("claude")]
 }
 

@@ -346,3 +346,59 @@ fn rules_name_functions_that_exist() {
     }
     assert_eq!(located, stated);
 }
+
+/// Collects the Markdown files of the repository.
+fn collect_documents(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            let is_foreign = ["target", "node_modules", "fixtures"].contains(&&*name);
+            if !is_foreign && !name.starts_with('.') {
+                collect_documents(&path, found);
+            }
+        } else if name.ends_with(".md") {
+            found.push(path);
+        }
+    }
+}
+
+/// Returns the anchors of the headings of a document, as code hosts form them.
+fn heading_anchors(text: &str) -> BTreeSet<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let words = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = words.chars().filter(|char| char.is_alphanumeric() || " -_".contains(*char));
+        kept.map(|char| if char == ' ' { '-' } else { char }).collect()
+    };
+    headings.map(anchor).collect()
+}
+
+/// Links between documents lead to files and headings that exist.
+#[test]
+fn links_of_documents_lead_somewhere() {
+    let mut documents = Vec::new();
+    collect_documents(&workspace_root(), &mut documents);
+    let mut checked = 0;
+    for document in documents {
+        let text = fs::read_to_string(&document).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split([')', ' ', '\n']).next())
+        {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            if link.contains(':') || file.is_empty() && anchor.is_empty() {
+                continue;
+            }
+            let target = match file {
+                "" => document.clone(),
+                file => document.parent().unwrap().join(file),
+            };
+            assert!(target.exists(), "{} links to {link}", document.display());
+            if !anchor.is_empty() {
+                let headings = heading_anchors(&fs::read_to_string(&target).unwrap());
+                assert!(headings.contains(anchor), "{} links to {link}", document.display());
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 40, "{checked} links were found");
+}

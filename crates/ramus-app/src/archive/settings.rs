@@ -50,10 +50,10 @@ impl Workspace {
         }
         let content = NewContent::Bytes(new.into_bytes());
         let step = match old {
-            Some(_) => {
-                let before =
-                    Stamp::of_file(&file).map_err(|source| PathError::new(&file, source))?;
-                PlanStep::ReplaceFile { file: file.clone(), before: Some(before), content }
+            Some(old) => {
+                // What was read, not what is there by now: the client may write its settings meanwhile.
+                let before = Some(Stamp::of_bytes(old.as_bytes()));
+                PlanStep::ReplaceFile { file: file.clone(), before, content }
             }
             None => PlanStep::CreateFile { file: file.clone(), content },
         };

@@ -115,16 +115,6 @@ impl ToolUseResult {
         };
         Some(Self { output, persisted })
     }
-
-    /// Returns the patch and the path of the file, if this tool changed one.
-    pub fn file_patch(&self) -> Option<(&str, &StructuredPatch)> {
-        match &self.output {
-            ToolOutput::Edit(edit) => Some((&edit.file_path, &edit.patch)),
-            ToolOutput::MultiEdit(edit) => Some((&edit.file_path, &edit.patch)),
-            ToolOutput::Write(write) => Some((&write.file_path, &write.patch)),
-            _ => None,
-        }
-    }
 }
 
 impl PersistedOutput {

@@ -1,5 +1,6 @@
 //! Makes the rows of single records and agents.
 
+use ramus_core::agent::AgentEntry;
 use ramus_core::branches::BranchStatus;
 use ramus_core::history::History;
 use ramus_core::record::RecordRole;
@@ -7,7 +8,7 @@ use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 
 use super::row_words::first_words;
-use super::{AgentEntry, RowEdge, RowMarks, RowWords, TreeRow, TreeRowKind};
+use super::{RowEdge, RowMarks, RowWords, TreeRow, TreeRowKind};
 
 /// The position of a row in the tree.
 #[derive(Clone, Copy, Debug)]

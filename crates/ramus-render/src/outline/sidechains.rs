@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
+use ramus_core::agent::AgentEntry;
 use ramus_core::history::History;
 use ramus_core::ids::IdHash;
 use ramus_core::message_tree::MessageNodeId;
 use ramus_core::session::NodeId;
-
-use super::AgentEntry;
 
 /// The work of one agent.
 #[derive(Debug)]

@@ -186,12 +186,20 @@ fn is_fully_applied(state: &StateDir, operation: &Operation) -> Result<bool, App
 fn finish_operation(operation: &Operation) -> Result<Vec<TrashedFile>, ApplyError> {
     let mut all = Vec::new();
     for (n, change) in operation.changes.iter().enumerate() {
-        if let JournalStep::Move { from, before: Some(before), .. } = change {
-            let moved = change.trash_paths();
-            if let Some(at) = moved.into_iter().find(|place| place.symlink_metadata().is_ok()) {
-                let (file, at, known) = (from.clone(), at.to_owned(), before.clone());
-                all.push(TrashedFile { file, at, known, carries: false });
+        if let JournalStep::Move { from, before, .. } = change {
+            let mut moved = change.trash_paths().into_iter();
+            if let Some(at) = moved.find(|place| place.symlink_metadata().is_ok()) {
+                disk::remove_second_name(from, at)?;
+                all.extend(before.clone().map(|known| {
+                    let (file, at) = (from.clone(), at.to_owned());
+                    TrashedFile { file, at, known, carries: false }
+                }));
             }
+        }
+        if let JournalStep::Make { file } = change
+            && let Some(prepared) = operation.prepared_for(n)
+        {
+            disk::remove_second_name(&prepared.beside, file)?;
         }
         if let JournalStep::Tidy { dir } = change {
             disk::remove_empty_dir(dir)?;

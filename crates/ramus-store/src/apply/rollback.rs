@@ -121,6 +121,7 @@ impl StepRollback<'_> {
             return self.discard_temporary(file);
         };
         let beside = &*prepared.beside;
+        disk::remove_second_name(beside, file)?;
         let stays = format!("another program wrote to {}, so it was not removed", file.display());
         if !disk::path_exists(beside)? {
             if !is_new_content(prepared, file)? {
@@ -164,6 +165,9 @@ impl StepRollback<'_> {
     ) -> Result<(), ApplyError> {
         let Some(swap) = FileSwap::from_journal(change, prepared) else { return Ok(()) };
         close_gap(&swap)?;
+        for place in &swap.trash_paths {
+            disk::remove_second_name(place, swap.temporary)?;
+        }
         if disk::path_exists(swap.temporary)? && is_new_content(prepared, swap.temporary)? {
             return self.discard_copy(&swap);
         }
@@ -285,6 +289,7 @@ impl StepRollback<'_> {
     /// original is still in it: nobody got as far as removing that.
     fn drop_copies(&mut self, change: &JournalStep, from: &Path) -> Result<(), ApplyError> {
         for place in change.trash_paths() {
+            disk::remove_second_name(place, from)?;
             disk::remove_file(&part_of(place))?;
             if is_ramus_path(self.state, place)
                 || !disk::path_exists(place)?
@@ -389,6 +394,11 @@ fn move_back_across_devices(
 /// Repairs a replacement that was interrupted between its two steps.
 pub(super) fn close_gap(swap: &FileSwap<'_>) -> Result<(), ApplyError> {
     let aside = aside_path(swap.temporary);
+    // Each of the steps can be a hard link whose first name was not removed yet. The first step is taken back then, the
+    // others are completed.
+    disk::remove_second_name(&aside, swap.file)?;
+    disk::remove_second_name(swap.temporary, swap.file)?;
+    disk::remove_second_name(&aside, swap.temporary)?;
     let again = swap.temporary.with_extension("again");
     if disk::path_exists(&aside)? {
         if disk::path_exists(swap.file)? {
@@ -426,8 +436,8 @@ pub(crate) fn can_join(a: &Path, b: &Path) -> bool {
 pub(super) fn was_moved(state: &StateDir, place: &Path, from: &Path) -> bool {
     let is_there = |path: &Path| path.symlink_metadata().is_ok();
     if !is_ramus_path(state, place) {
-        // It moved out of the trash. If `from` still exists, what is at `place` is not ours.
-        return is_there(place) && !is_there(from);
+        // It moved out of the trash. If `from` is another file, what is at `place` is not ours.
+        return is_there(place) && (!is_there(from) || disk::is_same_file(place, from));
     }
     let is_copy = || {
         let both = || Some(disk::stamp_file(place).ok()? == disk::stamp_file(from).ok()?);

@@ -2,10 +2,11 @@
 
 use std::sync::mpsc::Sender;
 
+use ramus_core::agent::AgentEntry;
 use ramus_core::body::RecordBody;
 use ramus_core::resume::ResumeRule;
 use ramus_render::outline::{
-    AgentEntry, OutlineConfig, TreeOutline, draw_rows, drawing_legend, fill_reply_words,
+    OutlineConfig, TreeOutline, draw_rows, drawing_legend, fill_reply_words,
 };
 use ramus_store::RecordReader;
 use ramus_store::file_reverts::find_reverts;

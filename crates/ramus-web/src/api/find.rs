@@ -12,7 +12,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use jiff::Zoned;
 use ramus_app::search::{PER_SESSION, SearchBatch, SearchOrder, SearchRequest};
-use ramus_app::{AddressError, ProgressSink, Scope};
+use ramus_app::{AddressError, ProgressSink, ResolvedFile, Scope};
 use ramus_core::query::{FilterKey, MatchOptions, TypedFilter, TypedQuery};
 use ramus_render::json::{self, Answer};
 use serde::{Deserialize, Serialize};
@@ -133,7 +133,13 @@ fn search_scope(
 ) -> Result<Scope, ApiError> {
     if let Some(text) = typed {
         let refused = |error: AddressError| ApiError::bad_request(error.to_string());
-        return state.workspace.resolve_scope(Some(text)).map_err(refused);
+        let scope = state.workspace.resolve_scope(Some(text)).map_err(refused)?;
+        // A path may lead anywhere; only what is in the Claude directories is searched.
+        let is_outside = |found: &ResolvedFile| found.project.is_none();
+        return match scope.sessions().is_some_and(|found| found.iter().any(is_outside)) {
+            true => Err(ApiError::not_found("session")),
+            false => Ok(scope),
+        };
     }
     if let Some(id) = non_empty(wanted.session.as_ref()) {
         return Ok(Scope::Session(Box::new(state.workspace.session_by_id(id)?)));

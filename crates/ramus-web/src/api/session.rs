@@ -13,9 +13,8 @@ use ramus_core::session::NodeId;
 use ramus_core::title::{ProjectSummaries, session_title};
 use ramus_render::json::{self, Answer, Conversation, Conversations, Outline, Resume, Tree};
 use ramus_render::lineage::{offspring_phrase, origin_phrase};
-use ramus_render::outline::{self, AgentEntry, OutlineConfig, TreeRow, outline_rows as rows};
+use ramus_render::outline::{self, OutlineConfig, TreeRow, outline_rows as rows};
 use ramus_store::RecordReader;
-use ramus_store::agents::SubAgent;
 use ramus_store::claude_dir::FileRole;
 use serde::Serialize;
 
@@ -24,7 +23,7 @@ use super::{ApiResult, answer_json};
 use crate::ServerState;
 use crate::error::ApiError;
 use crate::work_queues::TaskKind;
-use ramus_app::{ResolvedFile, Workspace};
+use ramus_app::ResolvedFile;
 
 /// A session, as read from its own file.
 #[derive(Debug, Serialize)]
@@ -228,7 +227,7 @@ pub(crate) async fn get_outline(
             around: None,
             depth: 0,
             width: 0,
-            agents: outline_agents(&state.workspace, &found, &history),
+            agents: state.workspace.agent_entries(&found, &history),
             reverts: state.workspace.revert_outcomes(&found, &history),
             time: &|_| String::new(),
         };
@@ -253,22 +252,4 @@ fn put_answers(
     };
     outline::fill_reply_words(history, rows, &mut body);
     Ok(())
-}
-
-/// Returns the agents of a session as entries of its outline.
-fn outline_agents(
-    workspace: &Workspace,
-    found: &ResolvedFile,
-    history: &History,
-) -> Vec<AgentEntry> {
-    let short_ids = workspace.short_ids();
-    let entry = |(node, agent): (Option<NodeId>, SubAgent)| AgentEntry {
-        node,
-        label: agent.meta.description.or(agent.words).unwrap_or_default(),
-        short_id: short_ids.shorten_id(&agent.file.id).to_owned(),
-        id: agent.file.id,
-        records: agent.records,
-        depth: agent.depth,
-    };
-    workspace.session_agents(found, history).into_iter().map(entry).collect()
 }

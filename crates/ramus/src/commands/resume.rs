@@ -266,7 +266,7 @@ fn print_plan(
             first_step: plan.first.as_str(),
             command: line,
             program: text(&command.program),
-            args: command.client_args().into_iter().chain(client_args).map(text).collect(),
+            args: command.client_args().chain(client_args.map(text)).collect(),
             directory: command.directory.as_ref().map(|directory| text(directory.as_os_str())),
             directory_exists: command.directory.is_some() && command.missing_directory().is_none(),
             claude_dir: command.claude_dir.as_ref().map(|dir| text(dir.as_os_str())),

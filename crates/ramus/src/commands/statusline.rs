@@ -5,7 +5,7 @@ use jiff::Zoned;
 use ramus_app::session_status::SessionStatus;
 use ramus_render::text::{cost_text, format_tokens};
 use ramus_render::{Label, Line};
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::args::Global;
 use crate::env;
@@ -35,31 +35,30 @@ pub(crate) struct StatuslineArgs {}
 const MAX_INPUT: u64 = 1024 * 1024;
 
 /// What the client writes.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Default)]
 struct ClientStatus {
     transcript_path: Option<PathBuf>,
-    cost: ClientCost,
-    context_window: ClientContext,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct ClientCost {
     total_cost_usd: Option<f64>,
+    context_window_size: Option<u64>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct ClientContext {
-    context_window_size: Option<u64>,
+impl ClientStatus {
+    /// Takes each value that is there as expected: one that is not says nothing about the others.
+    fn parse(input: &[u8]) -> Self {
+        let told: Value = serde_json::from_slice(input).unwrap_or_default();
+        Self {
+            transcript_path: told["transcript_path"].as_str().map(PathBuf::from),
+            total_cost_usd: told["cost"]["total_cost_usd"].as_f64(),
+            context_window_size: told["context_window"]["context_window_size"].as_u64(),
+        }
+    }
 }
 
 pub(crate) fn statusline(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     let mut input = Vec::new();
     // What cannot be read is not known.
     let _ = std::io::stdin().take(MAX_INPUT).read_to_end(&mut input);
-    let client: ClientStatus = serde_json::from_slice(&input).unwrap_or_default();
+    let client = ClientStatus::parse(&input);
     let status = session_status(global, &client).unwrap_or_default();
     let line = status_line(&status, &client);
     ui.print_line(&line)?;
@@ -88,14 +87,14 @@ fn status_line(status: &SessionStatus, client: &ClientStatus) -> Line {
     }
     if let Some(context) = status.context {
         let mut line = Line::plain(&format!("{} context", format_tokens(context)));
-        if let Some(size) = client.context_window.context_window_size.filter(|size| *size > 0) {
+        if let Some(size) = client.context_window_size.filter(|size| *size > 0) {
             let share = context.saturating_mul(100) / size;
             let label = if share >= 80 { Label::Warning } else { Label::Dim };
             line.push(&format!(" ({share}%)"), label);
         }
         parts.push(line);
     }
-    if let Some(cost) = status.cost.or(client.cost.total_cost_usd) {
+    if let Some(cost) = status.cost.or(client.total_cost_usd) {
         parts.push(Line::plain(&cost_text(cost)));
     }
     if status.cost_today > 0.0 {
@@ -116,6 +115,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_value_that_nobody_expects_hides_no_other() {
+        let client = ClientStatus::parse(
+            br#"{"transcript_path":"/a.jsonl","cost":null,"context_window":{"context_window_size":9}}"#,
+        );
+        assert_eq!(client.transcript_path, Some("/a.jsonl".into()));
+        assert_eq!((client.total_cost_usd, client.context_window_size), (None, Some(9)));
+        for input in ["", "null", "[1]", "{\"transcript_path\":7}", &"[".repeat(100_000)] {
+            assert!(ClientStatus::parse(input.as_bytes()).transcript_path.is_none(), "{input:.9}");
+        }
+    }
+
+    #[test]
     fn what_is_known_stands_in_one_line() {
         let status = SessionStatus {
             branch: Some((2, 3)),
@@ -124,10 +135,7 @@ mod tests {
             cost: Some(1.25),
             cost_today: 4.5,
         };
-        let client = ClientStatus {
-            context_window: ClientContext { context_window_size: Some(200_000) },
-            ..ClientStatus::default()
-        };
+        let client = ClientStatus { context_window_size: Some(200_000), ..ClientStatus::default() };
         let line = status_line(&status, &client).to_text();
         assert_eq!(line, "branch 2 of 3, 1 fork · 84k context (42%) · $1.25 · today $4.50");
         assert_eq!(status_line(&SessionStatus::default(), &ClientStatus::default()).to_text(), "");

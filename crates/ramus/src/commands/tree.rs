@@ -1,14 +1,13 @@
-use ramus_app::{Address, NodeSelector, ResolvedFile, Workspace};
+use ramus_app::{Address, NodeSelector, Workspace};
 use ramus_core::body::RecordBody;
 use ramus_core::digest::digest_resume_point;
 use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_render::json::{self, Answer};
 use ramus_render::lineage::lineage_lines;
-use ramus_render::outline::{AgentEntry, OutlineConfig, draw_outline};
+use ramus_render::outline::{OutlineConfig, draw_outline};
 use ramus_render::{Label, Line};
 use ramus_store::RecordReader;
-use ramus_store::agents::SubAgent;
 
 use crate::args::Global;
 use crate::commands::archive::print_archived_note;
@@ -151,7 +150,7 @@ fn draw_tree(
         around,
         depth: args.depth,
         width,
-        agents: outline_agents(workspace, found, &history),
+        agents: workspace.agent_entries(found, &history),
         reverts: workspace.revert_outcomes(found, &history),
         time: &|time| clock.short_time(time),
     };
@@ -161,21 +160,4 @@ fn draw_tree(
     family.iter().try_for_each(&mut *each)?;
     let legend = draw_outline(&history, &config, &mut body, each)?;
     each(&legend)
-}
-
-fn outline_agents(
-    workspace: &Workspace,
-    found: &ResolvedFile,
-    history: &History,
-) -> Vec<AgentEntry> {
-    let short_ids = workspace.short_ids();
-    let entry = |(node, agent): (Option<NodeId>, SubAgent)| AgentEntry {
-        node,
-        label: agent.meta.description.or(agent.words).unwrap_or_default(),
-        short_id: short_ids.shorten_id(&agent.file.id).to_owned(),
-        id: agent.file.id,
-        records: agent.records,
-        depth: agent.depth,
-    };
-    workspace.session_agents(found, history).into_iter().map(entry).collect()
 }

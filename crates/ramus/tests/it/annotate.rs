@@ -1,4 +1,4 @@
-//! `ramus pin`, `tag` and `note`: kept beside the history, shown in lists, carried along in packs.
+//! `ramus pin`, `tag` and `note`: stored outside the history, shown in lists, included in packs.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@ use testkit::TestHome;
 
 use crate::ramus_command;
 
-/// After so many milliseconds a file can be recognised, and what is read of it is kept.
+/// After this many milliseconds a file can be recognised and cached.
 const SETTLE_MS: u64 = 100;
 
 /// Waits until all files can be recognised: only time can make them older.
@@ -232,7 +232,7 @@ fn cache_files(cache: &Path) -> Vec<PathBuf> {
     let versions = fs::read_dir(cache).unwrap().map(|entry| entry.unwrap().path());
     let ours = versions.filter(|path| path.is_dir() && !path.join("mine.txt").exists());
     let files = ours.flat_map(|dir| fs::read_dir(dir).unwrap());
-    // Bits of sketches are believed: they are put in place only when they are on the disk.
+    // Bits of gram filters are trusted, so they are linked only once they are on the disk.
     files
         .map(|file| file.unwrap().path())
         .filter(|file| file.extension().is_some_and(|it| it != "sketches"))
@@ -346,7 +346,7 @@ fn build_fills_every_level_or_reports_why_not() {
     assert_eq!(kept.run_answer(&["sessions"]).0, Some(0));
 }
 
-/// Zeroes some bytes of every sketch, from a place on.
+/// Zeroes some bytes of every gram filter, from a position on.
 fn zero_sketches(cache: &Path, from: u64) -> usize {
     use std::io::{Seek, SeekFrom, Write};
     let mut zeroed = 0;
@@ -380,7 +380,7 @@ fn bits_of_a_sketch_that_were_lost_hide_nothing() {
     kept.check_same_answers("built");
     assert!(zero_sketches(&kept.cache, 400) > 0);
     kept.check_same_answers("zeroed");
-    // A file more, so that sketches are written again and the old ones copied.
+    // One more file, so that gram filters are written again and the old ones copied.
     fs::write(file.with_file_name("99999999-0000-4000-8000-000000000000.jsonl"), record_line(8, 1))
         .unwrap();
     wait_for_file_times();
@@ -405,7 +405,7 @@ fn names_that_are_no_text_are_not_mixed_up() {
     kept.run_answer(&["cache", "build"]);
     kept.check_same_answers("known");
     kept.check_same_answers("known still");
-    // What is known comes before what is read again: in lists they stand in one order all the same.
+    // Cached files come before files that are read again; lists still have a single order.
     for (file, n) in &files {
         let text = String::from_utf8(record_line(*n, *n)).unwrap();
         fs::write(file, text.repeat(n + 1)).unwrap();

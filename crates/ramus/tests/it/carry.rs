@@ -366,7 +366,7 @@ fn a_changed_byte_never_changes_what_is_unpacked() {
         changed[at] ^= 0x10;
         fs::write(&file, &changed).unwrap();
         let output = there.run_ramus(&["unpack", "changed", "--yes"]);
-        // Some bits only tell how to decompress, and another way leads to the same bytes.
+        // Some bits only affect how to decompress, and other values give the same bytes.
         if output.status.success() {
             assert_eq!(there.all_files(), whole, "byte {at}");
             undo();

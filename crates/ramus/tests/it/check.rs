@@ -85,7 +85,7 @@ fn a_session_id_in_two_projects_is_found() {
     let defect = &check["defects"][0];
     assert_eq!((&defect["kind"], &defect["fixable"]), (&"same-session-id".into(), &false.into()));
     assert_eq!(defect["file"], format!("projects/{}", FILE.replace("-w/", "-x/")));
-    // One project alone is told the same.
+    // A single project gets the same answer.
     let one = run_json(&home.claude_dir(), &["check", "-x"]);
     assert_eq!(one["defects"][0]["kind"], "same-session-id");
 }

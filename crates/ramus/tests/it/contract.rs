@@ -206,7 +206,7 @@ fn contract_all_front_ends_refuse_alike() {
     }
 }
 
-/// The client cannot go on at some messages: all give the same reason, and offer a fork.
+/// The client cannot resume at some messages: all front ends give the same reason, and offer a fork.
 #[test]
 fn contract_all_front_ends_fork_where_goto_cannot_work() {
     let home = TestHome::new();
@@ -237,7 +237,7 @@ fn contract_all_front_ends_fork_where_goto_cannot_work() {
     }
 }
 
-/// What cannot be taken back or put back is refused for the same reason.
+/// An undo or restore that is not possible is refused for the same reason.
 #[test]
 fn contract_all_front_ends_refuse_what_cannot_go_back() {
     let home = TestHome::new();
@@ -263,7 +263,7 @@ fn contract_all_front_ends_refuse_what_cannot_go_back() {
     }
 }
 
-/// What was done is taken back, or brought back, by the same plan.
+/// An undo or restore has the same plan everywhere.
 #[test]
 fn contract_all_front_ends_plan_the_same_way_back() {
     let home = TestHome::new();
@@ -314,7 +314,7 @@ fn contract_a_stale_plan_is_refused_by_the_page_and_by_mcp() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), longer);
 }
 
-/// Returns what is refused, without the words that each front end has for its own means.
+/// Returns a refusal, without the words that differ between front ends.
 fn refusal_text(told: &str) -> String {
     let first = told.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let first = first.trim_start_matches("Error: ");
@@ -393,7 +393,7 @@ fn all_questions(corpus: &Corpus) -> Vec<Question> {
             questions.push(Question::Merge { session: session.clone(), sides });
         }
         for (n, node) in ends {
-            // The screens go to what was said last; a note of the client may come after it.
+            // The screens go to the last dialogue; a note of the client may come after it.
             let is_end = node == field_text(&row, "resume_leaf")
                 && command::is_said(&corpus.claude, &format!("{session}:{node}"));
             let opened_by = Some(title.clone()).filter(|_| is_end);
@@ -435,7 +435,7 @@ fn compare_answers(a: &ContractAnswer, b: &ContractAnswer) -> Result<(), String>
     Ok(())
 }
 
-/// Compares the fields that both rows have; `…` stands for what there was no room for.
+/// Compares the fields that both rows have; `…` marks text that was cut.
 fn compare_rows(a: &AnswerRow, b: &AnswerRow) -> Result<(), String> {
     let common: BTreeSet<_> = a.keys().filter(|key| b.contains_key(*key)).collect();
     assert!(!common.is_empty(), "nothing to compare in {a:?} and {b:?}");

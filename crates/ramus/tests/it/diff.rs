@@ -138,7 +138,7 @@ fn scripts_get_all_of_it() {
     assert!((cost - (10.0 * 3.0 + 5.0 * 15.0) / 1e6).abs() < 1e-12, "{cost}");
 }
 
-/// What is too much to be held is read again, with the same answer.
+/// Turns that are too large to keep are read again, with the same result.
 #[test]
 fn a_long_side_is_compared_like_a_short_one() {
     let compare = |reply: &str| {

@@ -259,7 +259,7 @@ fn without_fences(text: &str) -> String {
     out.join("\n")
 }
 
-/// Opens a page in a real browser; returns what it became and what the console said.
+/// Opens a page in a real browser; returns its DOM and the console output.
 fn browse_page(dir: &Path, address: &str) -> Option<(String, String)> {
     let run = std::process::Command::new("chromium")
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"])
@@ -393,7 +393,7 @@ fn agents_come_along_and_calls_point_to_them() {
     assert!(!file_text(&out, "transcript_11111111-aaaa.md").contains("agent_a1"));
 }
 
-/// Two ways, each of which calls an agent that stands in the same file, as old clients wrote them.
+/// Two branches, each of which calls an agent in the same file, as old clients wrote them.
 const INLINE: &str = "
 a        user            find the leak
 b < a    call:t1:Task    look around
@@ -412,7 +412,7 @@ g < f    assistant       it is fixed
 fn agents_inside_a_sessions_file_have_transcripts_too() {
     let home = TestHome::new();
     home.write_session("-p/11111111-aaaa.jsonl", INLINE);
-    // A resumed copy holds the same agents.
+    // A resumed copy contains the same agents.
     home.write_session("-p/22222222-bbbb.jsonl", &format!("{INLINE}h < g user @60 thanks"));
     let names = |summary: &Value| -> Vec<String> {
         let agents = summary["agents"].as_array().unwrap().iter();
@@ -645,7 +645,7 @@ fn a_session_that_cannot_be_read_for_a_moment_keeps_its_transcript() {
     let text = std::fs::read(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir(&path).unwrap();
-    // A killed export leaves what was not whole.
+    // A killed export leaves incomplete files.
     std::fs::create_dir(out.join(".ramus-partial-2147483646-x")).unwrap();
     std::fs::write(out.join(".ramus-partial-2147483646-x/part"), "half").unwrap();
     assert_eq!(crate::run_ramus(&home.claude_dir(), &args).status.code(), Some(2));

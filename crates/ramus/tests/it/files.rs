@@ -80,7 +80,7 @@ impl Kitchen {
         run_ramus(&self.home.claude_dir(), &[&["files"], args].concat())
     }
 
-    /// Runs `ramus files` and returns what it printed and said.
+    /// Runs `ramus files` and returns its output and messages.
     #[track_caller]
     fn run_and_check(&self, args: &[&str], code: i32) -> (String, String) {
         let output = self.run_ramus(args);
@@ -286,7 +286,7 @@ fn lost_content_is_reported() {
     /home/dev/shelf.bin  unknown     ·  ·                the backup no longer exists
     ");
     fs::create_dir_all(kitchen.backup_dir()).unwrap();
-    // A directory, and a backup that was cut off: what is there is what there is.
+    // A directory, and a truncated backup: ramus gives the bytes that exist.
     fs::create_dir(kitchen.backup_dir().join("aaaaaaaaaaaaaaaa@v2")).unwrap();
     kitchen.write_backup("bbbbbbbbbbbbbbbb@v2", b"");
     let answer = run_json(&kitchen.home.claude_dir(), &["files", "aaaa:p2"]);

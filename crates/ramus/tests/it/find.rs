@@ -23,7 +23,7 @@ fn find_hits(claude: &Path, args: &[&str]) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Writes one session and says what a search finds: uuid, kind, status of each hit.
+/// Writes one session and returns the hits of a search: uuid, kind, status of each.
 #[track_caller]
 fn check_hits(session: &str, args: &[&str], expected: &str) {
     let home = TestHome::new();
@@ -164,7 +164,7 @@ fn copies_are_one_hit_with_all_their_places() {
     let fork = "22222222-0000-4000-8000-000000000002";
     let copy =
         line(fork, &format!("\"forkedFrom\":{{\"sessionId\":\"{ID}\",\"messageUuid\":\"u1\"}},"));
-    // The copy is the older file, and the later one by what it says.
+    // The copy is the older file, but later by its records.
     home.write_file(&format!("{APP}/{fork}.jsonl"), format!("\n{copy}"));
     home.write_file(&format!("{APP}/{ID}.jsonl"), line(ID, ""));
     let hits = find_hits(&home.claude_dir(), &["harp"]);
@@ -218,7 +218,7 @@ fn long_session(name: &str, start: usize, step: usize, prompts: usize) -> String
 #[test]
 fn many_hits_come_newest_first_and_each_once() {
     let home = TestHome::new();
-    // Two that go on at the same time, one that ended before, and a copy of that which went on.
+    // Two that continue at the same time, one that ended before, and a copy of it that continued.
     home.write_session(&format!("{APP}/{ID}.jsonl"), &long_session("a", 1000, 2, 90));
     home.write_session(
         &format!("{APP}/22222222-0000-4000-8000-000000000002.jsonl"),
@@ -269,7 +269,7 @@ fn agents_of_agents_have_the_status_of_the_call_that_began_it() {
          c < a user @20 rather sing
          d < c assistant @21 la",
     );
-    // Nothing but their prompts says who called them.
+    // Only their prompts show what called them.
     for (agent, prompt, below) in [
         ("a1", "tune it", "tune the strings"),
         ("a2", "tune the strings", "tune one"),

@@ -215,7 +215,7 @@ fn is_time(text: &str) -> bool {
     })
 }
 
-/// What commands that write print for scripts, one after the other, and what the log holds then.
+/// The JSON of commands that write, one after the other, and the log afterwards.
 #[test]
 fn writing_commands() {
     const ID: &str = "11111111-0000-4000-8000-000000000001";

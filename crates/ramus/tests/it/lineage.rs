@@ -20,7 +20,7 @@ fn record_line(uuid: &str, parent: Option<&str>, session: &str, day: u32) -> Str
     format!("{record}\n")
 }
 
-/// An original that goes on three days after its copy did, which does not say `forkedFrom`.
+/// An original that continues three days after its copy, which has no `forkedFrom`.
 fn forked_home() -> testkit::TestHome {
     let home = testkit::TestHome::new();
     let shared = |session: &str| {
@@ -153,7 +153,7 @@ fn what_clear_began_names_the_session_only_where_the_client_noted_it() {
     assert_eq!(origins(&home), json!([{"kind": "clear", "session": ORIGINAL, "found": true}]));
     let tree = run_stdout(&home, &["tree", ORIGINAL]);
     assert!(tree.contains(&format!("cleared, continued in {AFTER}")), "{tree}");
-    // Two sessions were cleared at once: nobody knows which of them this one came from.
+    // Two sessions were cleared at once: it is unknown which of them this one came from.
     std::fs::write(&noted, note(COPY, at) + &note(ORIGINAL, at)).unwrap();
     assert_eq!(origins(&home)[0]["session"], Value::Null);
 }

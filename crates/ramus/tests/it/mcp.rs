@@ -58,7 +58,7 @@ fn a_client_that_hangs_up_at_once_is_no_error() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A server that may write, and what is said to it.
+/// A server that may write, and the connection to it.
 struct McpClient {
     server: Child,
     answers: Lines<BufReader<ChildStdout>>,
@@ -89,7 +89,7 @@ impl McpClient {
         writeln!(self.server.stdin.as_ref().unwrap(), "{message}").unwrap();
     }
 
-    /// Calls a tool; returns what it says, and whether it refused.
+    /// Calls a tool; returns its text, and whether it is an error.
     fn call_tool(&mut self, tool: &str, arguments: &Value) -> (String, bool) {
         let call = json!({"name": tool, "arguments": arguments});
         self.send_message(
@@ -102,7 +102,7 @@ impl McpClient {
         (text.to_owned(), result["isError"] == true)
     }
 
-    /// Makes a plan; returns what is said about it, and its name.
+    /// Makes a plan; returns its description and its name.
     fn plan_change(&mut self, tool: &str, address: &str) -> (String, String) {
         let (told, is_refused) = self.call_tool(tool, &json!({"address": address}));
         assert!(!is_refused, "{told}");

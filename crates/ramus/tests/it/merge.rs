@@ -37,7 +37,7 @@ fn merged_records(answer: &Value) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What is said in a session, in the order of its file.
+/// The texts of a session, in the order of its file.
 fn message_texts(records: &[Value]) -> Vec<String> {
     let content = |record: &Value| match &record["message"]["content"] {
         Value::String(text) => Some(text.clone()),
@@ -115,7 +115,7 @@ fn others_in_short_are_one_message() {
     );
 }
 
-/// Merges with a command; returns what was said and whether nothing was made.
+/// Merges with a command; returns its messages and whether nothing was created.
 #[track_caller]
 fn run_assisted(home: &TestHome, command: &str, more: &[&str]) -> (Output, bool) {
     let args = ["merge", "1111:a2", "1111:a3", "--strategy", "assisted", "--with", command];
@@ -226,7 +226,7 @@ fn an_interrupt_ends_the_command_and_all_that_it_started() {
     assert!(stderr_text(&output).contains("was interrupted"), "{}", stderr_text(&output));
     assert_eq!(output.status.code(), Some(2));
     for pid in fs::read_to_string(&pids).unwrap().split_whitespace() {
-        // What was killed may still be on its way out; what was not sleeps for ten minutes.
+        // A killed process may still be ending; one that was not killed sleeps for ten minutes.
         let stat = || fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let has_ended = |stat: &str| stat.is_empty() || stat.contains(") Z");
         for _ in 0..600 {

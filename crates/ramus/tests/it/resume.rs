@@ -64,7 +64,7 @@ impl ResumeScene {
         ramus.env("PATH", path).current_dir(dir).output().unwrap()
     }
 
-    /// Runs it and returns what the client told: its directory, its Claude directory, its arguments.
+    /// Runs it and returns the report of the client: its directory, its Claude directory, its arguments.
     #[track_caller]
     fn started_with(&self, args: &[&str]) -> Vec<String> {
         let output = self.run_ramus(args);
@@ -270,7 +270,7 @@ fn the_screens_give_the_terminal_to_the_client_and_take_it_again() {
     assert_eq!(terminal.query_tmux("#{alternate_on}"), "1");
     let heard = fs::read_to_string(scene.work.join("heard")).unwrap();
     assert_eq!(heard, "every letter comes through\n");
-    // The keys are the screens' again, and they show what came.
+    // The screens read keys again, and show the new messages.
     terminal.press_keys(&["Enter"]);
     terminal.wait_for_text("said in between");
     // An earlier message is asked about first.
@@ -283,7 +283,7 @@ fn the_screens_give_the_terminal_to_the_client_and_take_it_again() {
     terminal.press_keys(&["r"]);
     terminal.wait_for_text("f  fork and resume");
     terminal.press_keys(&["f"]);
-    // The new session is resumed, and this one is as it was.
+    // The new session is resumed, and this one is unchanged.
     terminal.wait_for_screen(|screen| {
         screen.lines().any(|line| line.contains("client --resume ") && !line.contains(ID))
     });

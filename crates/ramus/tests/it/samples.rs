@@ -62,7 +62,7 @@ fn the_forks_of_the_samples_are_those_a_reader_finds() {
         // Many records of one time; parents that were never written.
         ("a6b5933a", &[], 1),
         ("6ca4c424", &[], 1),
-        // Rewound three times, the last time to take the third of three ways.
+        // Rewound three times, the last time to choose the third of three branches.
         ("3e2ed768", &["rewind", "rewind", "rewind"], 6),
         // Hundreds of parallel calls, hooks and attachments, and not one fork.
         ("ef958aa1", &[], 1),

@@ -55,7 +55,7 @@ fn only_the_named_keys_confirm_a_change() {
     let Some(terminal) = start_terminal("ramus; echo left $?") else { return };
     terminal.wait_for_text("write a sample history");
     terminal.press_keys(&["C-d", "Enter", "M-d", "?"]);
-    terminal.wait_for_text("In a transcript or a tree");
+    terminal.wait_for_text("In the list");
     terminal.press_keys(&["q"]);
     terminal.wait_for_text("write a sample history");
     assert!(!terminal.dir.path().join("ramus-demo").exists());
@@ -88,7 +88,7 @@ fn control_z_suspends_and_fg_comes_back() {
         terminal.wait_for_text("search: tiny");
         assert_eq!(terminal.query_tmux("#{alternate_on} #{mouse_any_flag}"), "1 1");
     }
-    // Keys are heard again, and the size that it has by now is used.
+    // Keys are read again, and the current size is used.
     terminal.press_keys(&["C-z"]);
     terminal.wait_for_text("Stopped");
     terminal.run_tmux(&["resize-window", "-x", "60", "-y", "20"]);

@@ -43,7 +43,7 @@ fn filter_open_and_quit() {
     terminal.press_keys(&["Escape"]);
     terminal.wait_for_text("7 sessions");
     terminal.press_keys(&["Escape"]);
-    // The terminal is given back as it was: the shell goes on on its own screen.
+    // The terminal is restored: the shell continues on its own screen.
     let screen = terminal.wait_for_text("left 0");
     assert!(!screen.contains("teapot"), "{screen}");
 }
@@ -159,7 +159,7 @@ fn session_files(terminal: &TestTerminal) -> BTreeSet<PathBuf> {
     files.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect()
 }
 
-/// Returns what the one session holds that was not there before.
+/// Returns the new lines of the session.
 #[track_caller]
 fn only_new(terminal: &TestTerminal, before: &BTreeSet<PathBuf>) -> String {
     let after = session_files(terminal);
@@ -200,7 +200,7 @@ fn a_merge_takes_two_branches_shows_its_plan_and_makes_a_session() {
     terminal.press_keys(&["M"]);
     terminal.wait_for_text("If both changed a file");
     terminal.press_keys(&["s"]);
-    terminal.wait_for_text("changed with different results");
+    terminal.wait_for_text("the conversations changed 1 file differently");
     terminal.press_keys(&["q", "d"]);
     terminal.wait_for_text("marked 7ea90418@1");
     terminal.press_keys(&["Left"]);
@@ -300,7 +300,7 @@ fn users_without_history_are_offered_the_demo() {
     terminal.wait_for_text("resumes");
 }
 
-/// A window that is dragged smaller changes before the program hears of it.
+/// A window that is made smaller changes before the program is notified.
 #[test]
 fn a_shrinking_window_is_drawn() {
     let Some(terminal) = start_teapot() else { return };

@@ -194,13 +194,13 @@ fn settings_are_shown_with_their_origin_and_bad_ones_named_with_their_line() {
         "{}",
         text(&refused.stderr)
     );
-    // What helps to mend them runs all the same, and says what is wrong.
+    // Commands that help to fix them still run, and report the error.
     for args in [&["config", "--path"][..], &["config"], &["completions", "bash"]] {
         let done = run(args);
         assert!(done.status.success(), "{args:?}");
         assert!(text(&done.stderr).contains("config.toml:2"), "{}", text(&done.stderr));
     }
-    // Nobody waits for the status line, so that it says what it can.
+    // The status line must not fail, so it shows what it can.
     assert!(run(&["statusline"]).status.success());
 }
 

@@ -262,7 +262,7 @@ fn tables_for_people_and_spreadsheets() {
     );
 }
 
-/// What is added up file by file, and message by message where a model is asked for, comes to the same.
+/// Sums by file, and by message if a model is given, are the same.
 #[test]
 fn every_message_by_itself_adds_up_to_the_same() {
     for seed in [3, 4, 5] {
@@ -335,7 +335,7 @@ fn show_adds_up_to_what_usage_tells_of_a_path() {
     let dir = tempfile::tempdir().unwrap();
     let demo = dir.path().join("demo");
     assert!(run_ramus(dir.path(), &["demo", &demo.to_string_lossy()]).status.success());
-    // A path that goes on in another file is longer than what `usage` tells of one session.
+    // A path that continues in another file is longer than the row of one session in `usage`.
     let continues = |session: &Value| {
         session["links"].as_array().unwrap().iter().any(|link| link["kind"] == "continuation")
     };

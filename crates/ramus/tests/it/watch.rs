@@ -97,7 +97,7 @@ fn event_name(line: &str) -> String {
     object["event"].as_str().unwrap().to_owned()
 }
 
-/// Says what a JSON line tells: the event, and of whom or what.
+/// Summarizes a JSON line: the event and its subject.
 fn event_text(line: &str) -> String {
     let object: Value = serde_json::from_str(line).unwrap();
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
@@ -199,7 +199,7 @@ fn a_person_reads_one_line_a_call() {
     write_session(&home, ONE, BEGUN);
     write_session(&home, TWO, BEGUN);
     let watch = WatchProcess::start_watch(&home.claude_dir(), &["--poll", "5"]);
-    // A first line says that everything is known; before, it is not news.
+    // The first line is `ready`; lines before it are not new.
     let mut ready = String::new();
     let mut child = watch;
     let mut stderr = BufReader::new(child.child.stderr.take().unwrap());
@@ -408,7 +408,7 @@ fn a_damaged_line_has_its_number_and_a_new_session_its_line() {
         &["--only", "files", "--since", "2020-01-01"],
     );
     append_records(&home, TWO, "z user elsewhere");
-    // Whoever is not ready yet hears of it by the next one.
+    // A watcher that is not ready yet gets it with the next one.
     for n in 3..9 {
         append_records(
             &home,

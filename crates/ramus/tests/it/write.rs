@@ -90,7 +90,7 @@ fn where_it_resumes_already_nothing_is_written_unless_that_does_not_last() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
-/// A conversation that goes on behind a compaction.
+/// A conversation that continues after a compaction.
 const COMPACTED: &str = "
     a      user       v=2.1.50 first
     b < a  assistant  #m1 one

@@ -72,8 +72,9 @@ fn a_persisted_output_is_found_on_any_shape() {
 fn a_patch_has_its_file() {
     let json = r#"{"filePath":"a","oldString":"b","newString":"c","structuredPatch":[{"lines":["-b","+c"]}]}"#;
     let result = ToolUseResult::from_json(LazyJson::parse(json.as_bytes()).unwrap()).unwrap();
-    let (path, patch) = result.file_patch().unwrap();
-    assert_eq!((path, patch.added_lines(), patch.removed_lines()), ("a", 1, 1));
+    let ToolOutput::Edit(edit) = result.output else { panic!("not an edit") };
+    let patch = &edit.patch;
+    assert_eq!((&*edit.file_path, patch.added_lines(), patch.removed_lines()), ("a", 1, 1));
 }
 
 #[test]

@@ -264,6 +264,25 @@ fn cut_at_any_call(stage: &Stage) {
     }
 }
 
+#[test]
+fn a_power_cut_at_any_call_where_files_move_by_hard_links() {
+    fault::plain_renames_only(true);
+    // Between them they make, replace and move files, in both directions.
+    let moving = ["goto", "fork", "trash", "undo trash", "restore"];
+    for case in CASES.iter().filter(|case| moving.contains(&case.name)) {
+        cut_at_any_call(&Stage::new(case));
+    }
+    fault::plain_renames_only(false);
+}
+
+#[test]
+fn an_error_at_any_call_where_files_move_by_hard_links() {
+    fault::plain_renames_only(true);
+    let trash = CASES.iter().find(|case| case.name == "trash").unwrap();
+    fail_at_any_call(&Stage::new(trash), fault::fail_at);
+    fault::plain_renames_only(false);
+}
+
 /// Adds a line as a client does, which creates a session that it does not find.
 fn client_writes(path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();

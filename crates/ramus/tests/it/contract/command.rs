@@ -423,7 +423,7 @@ pub(super) fn merge_row(merged: &Value) -> AnswerRow {
     ])
 }
 
-/// What a transcript says of itself; with links between files its turns are told otherwise.
+/// The facts of a transcript about itself; with links between files its turns differ.
 pub(super) fn export_row(transcript: &Value, is_alone: bool) -> AnswerRow {
     let mut row = AnswerRow::from([
         ("session", field_text(transcript, "session")),

@@ -83,7 +83,7 @@ impl McpDriver {
         let is_row = |line: &&str| !is_mark(line) && !line.starts_with("Hint: ");
         let lines: Vec<&str> = text.lines().filter(is_row).collect();
         let rows = |row: fn(&str) -> AnswerRow| ContractAnswer {
-            // A line that begins so says how many more there are.
+            // Such a line has the number of further hits.
             rows: { lines.iter().skip(1) }
                 .filter(|line| !line.starts_with('…'))
                 .map(|line| row(line))

@@ -163,7 +163,7 @@ impl ScreensDriver {
         true
     }
 
-    /// Leaves where something was said, which stands in the place of the keys until one is pressed.
+    /// Dismisses a status message, which hides the keys until one is pressed.
     fn leave_said(&self) {
         self.terminal.press_keys(&["Up"]);
         self.leave_session();
@@ -275,7 +275,7 @@ fn branch_row(line: &str) -> AnswerRow {
         ("messages", messages.to_owned()),
     ]);
     let title = words[2..].join(" ");
-    // Branches of one prompt are told apart by a number before it, or by the reply behind it.
+    // Branches of one prompt have a number before it, or the reply after it.
     let title = match title.strip_prefix('(').and_then(|rest| rest.split_once(") ")) {
         Some((number, title)) if number.parse::<u32>().is_ok() => title,
         _ => &title,
