@@ -351,7 +351,7 @@ mod tests {
         check_unfound("gemusebruhe", "Gemüsebrühe", "Gemüsebrühe");
         check_unfound("Straße", "Strasse", "Strasse");
         check_unfound("signin", "the sign-in page", "sign-in");
-        check_unfound("注文二重", "二重注文と注文二つ、文二、二重", "注文");
+        check_unfound("注文二重", "二重注文と注文二つ、文二、二重", "二重");
     }
 
     #[test]
