@@ -59,6 +59,9 @@ impl SearchSteps<'_> {
         if self.is_open(&outcome) && accepts_partial {
             let relaxed = loosened(&request, &unfound);
             (outcome, _) = self.run_step(&relaxed, MatchLevel::Partial, each)?;
+            if outcome.found > 0 && outcome.notes.missing.is_empty() {
+                outcome.notes.other_forms = unfound;
+            }
         }
         let is_missing = outcome.found == 0 || !outcome.notes.missing.is_empty();
         if is_missing && request.suggests && !request.is_fuzzy && !self.progress.is_cancelled() {
@@ -77,8 +80,12 @@ impl SearchSteps<'_> {
     ) -> ControlFlow<B, StepEnd> {
         let forms = loosened(request, &[]);
         let (mut outcome, mut still) = self.run_step(&forms, MatchLevel::Conversation, each)?;
-        if self.is_open(&outcome) && !still.is_empty() {
-            let letters = loosened(request, &still);
+        // What is in quotes stays together until sessions with only some of the words are accepted.
+        let typed = request.query.typed_words().map_or(&[][..], |typed| &typed.words);
+        let is_quoted = |word: &&String| typed.iter().any(|it| it.is_quoted && it.text == **word);
+        let alone: Vec<String> = still.iter().filter(|word| !is_quoted(word)).cloned().collect();
+        if self.is_open(&outcome) && !alone.is_empty() {
+            let letters = loosened(request, &alone);
             (outcome, _) = self.run_step(&letters, MatchLevel::Conversation, each)?;
         }
         if outcome.found > 0 {
