@@ -16,6 +16,7 @@ use ramus_store::journal::{Journal, Operation};
 use ramus_store::plan::OperationKind;
 use ramus_store::undo::is_in_roots;
 
+use crate::app::FileChanges;
 use crate::event::{DocumentRequest, NodeAddress, SavedFiles, ScreenEvent, TextDocument};
 use crate::state::ScreenClock;
 
@@ -32,8 +33,7 @@ pub(crate) struct DocumentStyle {
     /// List files that were merely read too.
     pub(crate) all: bool,
     pub(crate) usage_lines: fn(&Workspace, &Path, usize) -> Result<Vec<Line>, String>,
-    pub(crate) file_changes:
-        fn(&Workspace, [&Address; 2], Option<&str>) -> Result<Vec<Line>, String>,
+    pub(crate) file_changes: FileChanges,
 }
 
 /// Answers a question with a page of some columns.
