@@ -121,7 +121,7 @@ async function readers() {
       const begun = performance.now();
       await get(paths[at % paths.length]).then(
         () => times.push(performance.now() - begun),
-        (error) => errors.push(String(error)),
+        (error) => errors.push(`${error} ${error.cause ?? ""}`.trim()),
       );
       // A page waits for its reader.
       await new Promise((wake) => setTimeout(wake, 200 + ((n * 37) % 300)));

@@ -15,7 +15,7 @@ import {
 } from "./api";
 import { Html } from "./html";
 import { Dialog, Failure, Waiting } from "./parts";
-import { bytes, proposedTitle, several } from "./words";
+import { bytes, proposedTitle, several, unmarked } from "./words";
 
 export type Request = Pick<Wanted, "what"> & Partial<Wanted>;
 /** How conversations are merged. */
@@ -155,7 +155,7 @@ function Outline({
             <span class="n">
               {one.conversation}:{one.n}
             </span>
-            <span class="words">{one.prompt ?? "(no prompt)"}</span>
+            <span class="words">{unmarked(one.prompt ?? "") || "(no prompt)"}</span>
             <span class="facts">{FATES[one.fate] ?? several(one.messages, "message")}</span>
           </li>
         ))}
@@ -252,7 +252,7 @@ export function Merge({
           {of.map((one, index) => (
             <li key={one.leaf}>
               <span class="n">{index + 1}</span>
-              <span class="words">{one.branch_title ?? "(no prompt)"}</span>
+              <span class="words">{unmarked(one.branch_title ?? "") || "(no prompt)"}</span>
               <span class="facts">
                 @{one.n} · {several(one.messages, "message")}
               </span>

@@ -16,6 +16,8 @@ export interface Bar {
 export const MAX_SERIES = 7;
 const HEIGHT = 190;
 const [LEFT, TOP, BOTTOM] = [54, 10, 24];
+/** The room of a label below the bars. */
+const LABEL = 58;
 
 /** Round numbers for an axis, from 0 to slightly above the maximum. */
 export function axisTicks(most: number, wanted = 4): number[] {
@@ -55,11 +57,12 @@ export function StackedBars({
   const step = Math.min(56, Math.max(4, (room - LEFT - 2) / Math.max(1, bars.length)));
   const width = Math.max(room, LEFT + bars.length * step);
   const y = (n: number) => TOP + HEIGHT - (n / top) * HEIGHT;
-  const every = Math.max(1, Math.ceil(58 / step));
+  const every = Math.max(1, Math.ceil(LABEL / step));
+  const labelled = bars.flatMap((_, index) => (index % every === 0 ? [index] : []));
   const shown = over === undefined ? undefined : bars[over];
   return (
     <div class="chart">
-      <div class="scroll-x" ref={box}>
+      <div class="scroll-x plot" ref={box}>
         <svg
           width={width}
           height={TOP + HEIGHT + BOTTOM}
@@ -115,12 +118,8 @@ export function StackedBars({
                     onChoose?.(bar.key);
                   }}
                 />
-                {index % every === 0 && (
-                  <text
-                    x={Math.min(LEFT + index * step + 1, width - 2)}
-                    y={TOP + HEIGHT + 17}
-                    text-anchor={LEFT + index * step > width - 44 ? "end" : "start"}
-                  >
+                {labelled.includes(index) && (bars.length < 2 || LEFT + index * step + LABEL <= width + 12) && (
+                  <text x={LEFT + index * step + 1} y={TOP + HEIGHT + 17}>
                     {bar.label}
                   </text>
                 )}
@@ -136,6 +135,25 @@ export function StackedBars({
             </g>
           )}
         </svg>
+        {shown && over !== undefined && (
+          <div
+            class={LEFT + over * step > width / 2 ? "tip before" : "tip"}
+            aria-hidden="true"
+            style={{ insetInlineStart: `${LEFT + over * step + (LEFT + over * step > width / 2 ? -6 : step + 6)}px` }}
+          >
+            <b>
+              {shown.label}: {show(total(shown))}
+            </b>
+            {series.map(
+              (name, n) =>
+                (shown.parts[n] ?? 0) > 0 && (
+                  <span key={name}>
+                    <i class={`swatch series${n}`} /> {name} <em>{show(shown.parts[n])}</em>
+                  </span>
+                ),
+            )}
+          </div>
+        )}
       </div>
       <ul class="legend">
         {series.map((name, n) => (

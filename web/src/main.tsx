@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Tags, onAnnotated } from "./annotations";
 import type { Project, Projects, Session, Sessions } from "./api";
 import { useGet, useKeys, useLink, useNews } from "./hooks";
+import { resumed } from "./copy";
 import { copied } from "./html";
 import { enter, lockedWhy, look, token } from "./link";
 import { startNews } from "./news";
@@ -34,7 +35,8 @@ import { Search } from "./views/search";
 import { SessionView } from "./views/session";
 import { StatsView } from "./views/stats";
 import { UsageView } from "./views/usage";
-import { place, projectNames, short, when } from "./words";
+import { nameProjects, projectName } from "./projects";
+import { place, short, when } from "./words";
 
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
@@ -60,6 +62,7 @@ function App() {
   const projects = useGet<Projects>("projects");
   const sessions = useGet<Sessions>("sessions");
   useMemo(() => listed(sessions.data?.sessions ?? []), [sessions.data]);
+  useMemo(() => nameProjects(projects.data?.projects ?? []), [projects.data]);
   useEffect(() => onAnnotated(() => sessions.again()), []);
   const later = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useNews((news) => {
@@ -110,6 +113,7 @@ function App() {
       class="frame"
       onClick={(event) => {
         copied(event, say);
+        resumed(event, say);
         follow(event);
       }}
     >
@@ -364,9 +368,8 @@ function Side({
   const groupOf = (session: Session) => home.get(session.project) ?? session.project;
   for (const session of sessions)
     if (fits(session)) by.set(groupOf(session), [...(by.get(groupOf(session)) ?? []), session]);
-  const names = useMemo(() => projectNames(projects.map((one) => one.path ?? "")), [projects]);
   const name = (one: Project) =>
-    (byRepository && one.repository ? place(one.repository) : names.get(one.path ?? "")) || one.name;
+    (byRepository && one.repository && place(one.repository)) || projectName(one.name, one.path);
   const pinned = sessions.filter((session) => session.pinned && fits(session));
   const row = (session: Session) => (
     <li key={session.id + session.project}>

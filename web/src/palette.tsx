@@ -4,7 +4,8 @@ import { useMemo, useState } from "preact/hooks";
 import type { Project, Session } from "./api";
 import { Dialog } from "./parts";
 import { go, key, project, session } from "./route";
-import { place, short, when } from "./words";
+import { projectName } from "./projects";
+import { short, when } from "./words";
 
 interface Entry {
   name: string;
@@ -37,13 +38,13 @@ export function Palette({
       { name: "Change colours", detail: "light, dark, system", act: onTheme },
       { name: "Keys", detail: "help", act: onHelp },
       ...projects.map((one) => ({
-        name: place(one.path) || one.name,
+        name: projectName(one.name, one.path),
         detail: one.path ?? one.name,
         act: () => go(project(one.name)),
       })),
       ...sessions.map((one) => ({
         name: one.title ?? short(one.id),
-        detail: `${place(one.cwd)} · ${when(one.last_active)} · ${short(one.id)}`,
+        detail: `${projectName(one.project, one.cwd)} · ${when(one.last_active)} · ${short(one.id)}`,
         act: () => go(session(key(one))),
       })),
     ],

@@ -14,7 +14,9 @@ import {
 import { useGet } from "./hooks";
 import { Icon } from "./icons";
 import * as route from "./route";
-import { bytes, count, exactly, place, several, short, until, when } from "./words";
+import { ResumeButton } from "./copy";
+import { projectName } from "./projects";
+import { bytes, count, exactly, several, short, until, when, whenSent } from "./words";
 
 /** The sign of a branch. */
 export const Branch = () => (
@@ -24,10 +26,10 @@ export const Branch = () => (
   </svg>
 );
 
-export function Time({ at }: { at: string | null | undefined }) {
+export function Time({ at, sent }: { at: string | null | undefined; sent?: boolean }) {
   return at ? (
     <time dateTime={at} title={exactly(at)}>
-      {when(at)}
+      {sent ? whenSent(at) : when(at)}
     </time>
   ) : null;
 }
@@ -120,7 +122,7 @@ export function SessionList({
             </span>
             {session.note && <span class="note-text">{session.note}</span>}
             <span class="facts">
-              {showProject && <span class="where">{place(session.cwd) || session.project}</span>}
+              {showProject && <span class="where">{projectName(session.project, session.cwd)}</span>}
               <span>{several(session.messages, "message")}</span>
               {session.origins.length > 0 && (
                 <span class="branches">{[...new Set(session.origins.map((origin) => origin.kind))].join(", ")}</span>
@@ -150,6 +152,7 @@ export function SessionList({
               <Time at={session.last_active} />
             </span>
           </a>
+          {!session.archived && <ResumeButton of={route.key(session)} />}
         </li>
       ))}
     </ul>
@@ -178,7 +181,7 @@ export function Gone({ project }: { project?: string }) {
               <span class="title">{session.title ?? short(session.id)}</span>
               <span class="facts">
                 <span>prompt only</span>
-                {!project && <span class="where">{place(session.cwd)}</span>}
+                {!project && <span class="where">{projectName(session.project, session.cwd)}</span>}
                 <span>{several(session.messages, "prompt")}</span>
                 <Time at={session.last_active} />
               </span>

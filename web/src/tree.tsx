@@ -4,7 +4,7 @@ import { memo } from "./memo";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Lineage, Row } from "./api";
 import { Lineage as Family, Time } from "./parts";
-import { several } from "./words";
+import { several, unmarked } from "./words";
 
 const HEIGHTS = [10, 26, 44];
 const LANE = 14;
@@ -279,13 +279,13 @@ function words(row: Row): string {
     case "compaction":
       return "compacted";
     case "agent":
-      return row.words || "agent";
+      return unmarked(row.words ?? "") || "agent";
     case "tree":
       return "another tree";
     case "loose":
       return "records beside the conversation";
     default:
-      return row.words || row.commands[0] || "continues";
+      return unmarked(row.words ?? "") || row.commands[0] || "continues";
   }
 }
 

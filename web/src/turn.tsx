@@ -10,7 +10,20 @@ import { Dialog, Failure, Time } from "./parts";
 import { AnnotationLine, useAnnotation } from "./annotations";
 import { Icon, type IconName } from "./icons";
 import { useSetting } from "./settings";
-import { bytes, count, distinct, duration, middle, model, replyCost, several, tokens, tookText, when } from "./words";
+import {
+  bytes,
+  count,
+  distinct,
+  duration,
+  middle,
+  model,
+  replyCost,
+  several,
+  tokens,
+  tookText,
+  unmarked,
+  whenSent,
+} from "./words";
 
 export interface Where {
   session: string;
@@ -129,7 +142,7 @@ export const Turn = memo(function Turn({
           )}
           {view.recovered && <span class="detail bad">from a damaged line</span>}
           <span class="grow" />
-          <Time at={view.timestamp} />
+          <Time at={view.timestamp} sent />
           {doing?.onCopy && COPIED.has(view.kind) && (
             <button
               type="button"
@@ -405,8 +418,9 @@ function Fork({ view, doing }: { view: View; doing?: Doing }) {
   const switchTo = (way: Way | undefined) => way && doing?.onWay?.(way, view.at);
   const labels = distinct(
     ways,
-    (way) => way.words || "(no text)",
-    (way, n) => when(way.timestamp) || `branch ${n + 1}`,
+    (way) => unmarked(way.words) || "(no text)",
+    (way) => whenSent(way.timestamp),
+    (n) => `branch ${n + 1}`,
   );
   const [all, setAll] = useState(ways.length <= MANY);
   const near = (index: number) => all || index < 3 || Math.abs(index - taken) <= 1 || ways[index].current;

@@ -17,6 +17,13 @@ export function bytes(n: number): string {
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const day = new Intl.DateTimeFormat("en-GB", { day: "2-digit", month: "short" });
 const date = new Intl.DateTimeFormat("en-GB", { day: "2-digit", month: "short", year: "numeric" });
+const moment = new Intl.DateTimeFormat("en-GB", {
+  day: "2-digit",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+});
 const full = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "medium" });
 
 export function when(text: string | null | undefined): string {
@@ -26,6 +33,18 @@ export function when(text: string | null | undefined): string {
   if (time.toDateString() === today.toDateString()) return clock.format(time);
   if (time.getFullYear() === today.getFullYear()) return `${day.format(time)} ${clock.format(time)}`;
   return date.format(time);
+}
+/** When a message was sent: of other years with the time of day, too. */
+export function whenSent(text: string | null | undefined): string {
+  if (!text) return "";
+  const time = new Date(text);
+  return time.getFullYear() === new Date().getFullYear() ? when(text) : moment.format(time);
+}
+/** The same beside a message of `before`: the day only where it is another one. */
+export function whenNext(text: string | null | undefined, before: string | null | undefined): string {
+  if (!text || !before) return whenSent(text);
+  const [time, other] = [new Date(text), new Date(before)];
+  return time.toDateString() === other.toDateString() ? clock.format(time) : whenSent(text);
 }
 export const exactly = (text: string | null | undefined) => (text ? full.format(new Date(text)) : "");
 export const until = (text: string) => {
@@ -73,11 +92,30 @@ export function middle(text: string, most = 26): string {
   return `${letters.slice(0, front).join("")}…${letters.slice(letters.length - (most - 1 - front)).join("")}`;
 }
 
-/** Makes labels unique: duplicates get a suffix. */
-export function distinct<T>(all: T[], label: (one: T) => string, mark: (one: T, n: number) => string): string[] {
-  const count = new Map<string, number>();
-  for (const one of all) count.set(label(one), (count.get(label(one)) ?? 0) + 1);
-  return all.map((one, n) => ((count.get(label(one)) ?? 0) > 1 ? `${label(one)} (${mark(one, n)})` : label(one)));
+/** The first words of a Markdown text as words: without the marks that would be drawn. */
+export const unmarked = (text: string) =>
+  text
+    .replace(/^(?:\s*(?:#{1,6}|>|[-*+]|\d+\.)\s+)+/, "")
+    .replace(/`+/g, "")
+    .replace(/\*\*(?=\S)(.+?)\*\*/g, "$1")
+    .trim();
+
+/** Makes labels unique: duplicates get what differs as a suffix, and a number where that is the same, too. */
+export function distinct<T>(
+  all: T[],
+  label: (one: T) => string,
+  mark: (one: T) => string,
+  number: (n: number) => string,
+) {
+  const told = (labels: string[], ending: (n: number) => string) => {
+    const times = new Map<string, number>();
+    for (const one of labels) times.set(one, (times.get(one) ?? 0) + 1);
+    return labels.map((one, n) => ((times.get(one) ?? 0) > 1 && ending(n) ? `${one} (${ending(n)})` : one));
+  };
+  return told(
+    told(all.map(label), (n) => mark(all[n])),
+    number,
+  );
 }
 
 /** How long something took. */

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { history as made, line } from "./made.mjs";
 import { open, scratch, serve, walk } from "./page.mjs";
+import { BROKEN, isSound, onlySafeLinks } from "./sound.mjs";
 
 const EVIL = [
   "<script>globalThis.broken = 1</script>",
@@ -127,26 +128,6 @@ function history(dir) {
   return { session, project: project.split("/").pop() };
 }
 
-/** Links in a transcript lead to the web, in a tab that knows nothing of this one, or nowhere. */
-async function onlySafeLinks(page, where) {
-  const odd = await page
-    .locator(":is(.prose, .pieces) a")
-    .evaluateAll((all) =>
-      all
-        .filter(
-          (one) =>
-            !/^https?:\/\//i.test(one.getAttribute("href")) ||
-            one.rel !== "noopener noreferrer" ||
-            one.target !== "_blank" ||
-            new URL(one.href).host.replace(/:\d+$/, "") !== new URL(`http://${one.dataset.host}`).hostname ||
-            [...one.attributes].some(({ name }) => name.startsWith("on") || name === "ping" || name === "download"),
-        )
-        .map((one) => one.outerHTML),
-    );
-  assert.deepEqual(odd, [], where);
-}
-
-const BROKEN = "globalThis.broken=1";
 /** Each is a prompt and a reply of its own. */
 const CASES = [
   "[a](java&#115;cript:" + BROKEN + ") [b](java\tscript:" + BROKEN + ") [c](\u0001javascript:" + BROKEN + ")",
@@ -219,17 +200,7 @@ test("more hostile cases, each as a prompt and a reply", async (t) => {
     .locator(".outline li")
     .nth(CASES.length - 1)
     .waitFor();
-  const sound = async (where) => {
-    assert.equal(await page.evaluate(() => globalThis.broken), undefined, where);
-    const bad =
-      "script:not([src]), iframe, object, embed, base, video, audio, math, template, .prose :is(style, link, img, svg, form, input, dialog, button:not(.link, .copy, .more)), [onerror], [onfocus], [onmouseover]";
-    assert.deepEqual(
-      await page.locator(bad).evaluateAll((all) => all.map((one) => one.outerHTML.slice(0, 200))),
-      [],
-      where,
-    );
-    await onlySafeLinks(page, where);
-  };
+  const sound = (where) => isSound(page, where);
   await page.keyboard.press("g");
   await page.waitForSelector(".row[data-at='0'] .said");
   for (let n = 0; n < 2 * CASES.length; n += 1) {

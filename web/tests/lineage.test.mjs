@@ -69,6 +69,33 @@ test("a session links to where it came from and to what came out of it", async (
   assert.deepEqual(wrong, []);
 });
 
+test("projects with the same last directory are told apart in every view", async (t) => {
+  const claude = join(scratch(t), "claude");
+  for (const parent of ["left", "right"]) {
+    mkdirSync(join(claude, "projects", `-${parent}-tea`), { recursive: true });
+    const said = JSON.parse(record(null, `u-${parent}`, "user", `brew ${parent}`, parent));
+    writeFileSync(
+      join(claude, "projects", `-${parent}-tea`, `${parent}.jsonl`),
+      `${JSON.stringify({ ...said, cwd: `/${parent}/tea` })}\n`,
+    );
+  }
+  const { page, go, wrong } = await open(t, await serve(t, claude));
+  const both = (selector) =>
+    page.waitForFunction((selector) => {
+      const names = [...document.querySelectorAll(selector)].map((one) => one.textContent);
+      return names.includes("left/tea") && names.includes("right/tea");
+    }, selector);
+  await both(".side h2 a");
+  await both(".sessions .where");
+  await go("/search?q=brew");
+  await both(".hits .where");
+  await page.keyboard.press("Control+k");
+  await both(".palette li > span");
+  await go("/s/left");
+  await page.locator(".session-head .facts a", { hasText: "left/tea" }).waitFor();
+  assert.deepEqual(wrong, []);
+});
+
 test("the list puts projects of one repository together", async (t) => {
   const claude = join(scratch(t), "claude");
   const kettle = join(scratch(t), "kettle");

@@ -66,6 +66,8 @@ test("agents and background tasks are lanes in time", async (t) => {
   await page.locator(".trace .span.agent").first().waitFor();
   assert.equal(await page.locator(".trace .span.agent").count(), 2);
   assert.ok((await page.locator(".trace .span.main").count()) > 5);
+  const wide = await page.locator(".trace").evaluate((box) => box.scrollWidth - box.closest(".panel").clientWidth);
+  assert.ok(wide <= 0, "the lanes and names of the trace stay within its panel");
   await page.locator(".trace-list button", { hasText: "Review HTTP parsing" }).click();
   await page.waitForURL(/agent-/);
   assert.deepEqual(wrong, []);

@@ -5,8 +5,9 @@ import { spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium as browsers } from "playwright-core";
-import { chromium, ramus, shots } from "./where.mjs";
+import { after } from "node:test";
+import { chromium as chromiums, firefox as firefoxes } from "playwright-core";
+import { chromium, firefox, inFirefox, ramus, shots } from "./where.mjs";
 
 const QUIET = [
   "--no-sandbox",
@@ -18,6 +19,51 @@ const QUIET = [
   "--disable-sync",
   "--force-prefers-reduced-motion",
 ];
+
+/** What Firefox would otherwise ask the network for, and the same calm as in Chromium. */
+const QUIET_FIREFOX = {
+  "app.normandy.enabled": false,
+  "app.update.disabledForTesting": true,
+  "browser.safebrowsing.downloads.remote.enabled": false,
+  "browser.safebrowsing.malware.enabled": false,
+  "browser.safebrowsing.phishing.enabled": false,
+  "captivedetect.canonicalURL": "",
+  "datareporting.healthreport.uploadEnabled": false,
+  "dom.events.testing.asyncClipboard": true,
+  "extensions.getAddons.cache.enabled": false,
+  "network.captive-portal-service.enabled": false,
+  "network.connectivity-service.enabled": false,
+  "services.settings.server": "",
+  "toolkit.telemetry.enabled": false,
+  "ui.prefersReducedMotion": 1,
+};
+
+let running;
+
+/** The browser of a file of tests: starting one costs more than most tests. */
+function browser() {
+  running ??= inFirefox ? launchFirefox() : chromiums.launch({ executablePath: chromium, args: QUIET });
+  return running;
+}
+after(async () => (await running)?.close());
+
+async function launchFirefox() {
+  const browser = await firefoxes.launch({
+    channel: "moz-firefox",
+    executablePath: firefox,
+    firefoxUserPrefs: QUIET_FIREFOX,
+  });
+  // A Firefox of a distribution is spoken to by WebDriver BiDi. Which media it imitates cannot be told to it yet.
+  const session = Object.getPrototypeOf(browser._connection.toImpl(browser)._browserSession);
+  const send = session.send;
+  session.send = function (method, params) {
+    return send.call(this, method, params).catch((error) => {
+      if (method === "emulation.setMediaFeaturesOverride" && /unknown command/.test(error.message)) return {};
+      throw error;
+    });
+  };
+  return browser;
+}
 
 const madeDir = () => mkdtempSync(join(tmpdir(), "ramus-page-"));
 const remove = (dir) => rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
@@ -72,9 +118,9 @@ export async function serve(t, claude, args = [], { home: given, port = 7700, en
 
 /** Opens a page; a message on its console, an error or a request elsewhere fails the test. */
 export async function open(t, server, { width = 1440, height = 900, scheme = "light", csp = true } = {}) {
-  const browser = await browsers.launch({ executablePath: chromium, args: QUIET });
-  t.after(() => browser.close());
-  const context = await browser.newContext({
+  const context = await (
+    await browser()
+  ).newContext({
     viewport: { width, height },
     colorScheme: scheme,
     timezoneId: "UTC",
@@ -82,7 +128,8 @@ export async function open(t, server, { width = 1440, height = 900, scheme = "li
     bypassCSP: !csp,
     acceptDownloads: true,
   });
-  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.origin });
+  t.after(() => context.close());
+  if (!inFirefox) await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.origin });
   // What a test asks the server for itself needs the token, too.
   await context.addInitScript(() => {
     globalThis.ask = (path, init = {}) =>
@@ -108,7 +155,7 @@ export async function open(t, server, { width = 1440, height = 900, scheme = "li
   page.setDefaultTimeout(20_000);
   await page.goto(server.url);
   await page.waitForSelector(".side section, .failure-box", { state: "attached" });
-  return { page, context, browser, wrong, go: (path) => page.goto(new URL(path, server.origin).href) };
+  return { page, context, wrong, go: (path) => page.goto(new URL(path, server.origin).href) };
 }
 
 /** Exchanges an address for the token, as a page does. */
@@ -162,7 +209,8 @@ export const said = (parent, uuid, text, session) =>
 
 export async function shot(page, name) {
   mkdirSync(shots, { recursive: true });
-  await page.screenshot({ path: join(shots, `${name}.png`) });
+  // Hiding the caret would need a style that the page does not allow.
+  await page.screenshot({ path: join(shots, `${name}.png`), caret: "initial" });
 }
 
 /** The id of the session that begins so. */

@@ -26,6 +26,7 @@ test("ranges, stacks and what is behind a bar", async (t) => {
   assert.ok((await page.locator(".chart text", { hasText: "$" }).count()) >= 3);
   await page.locator(".chart .bar .reach").first().hover();
   assert.match(await page.locator(".chart [role=status]").textContent(), /\d+ \w+: \$\d/);
+  assert.match(await page.locator(".chart .tip").textContent(), /\d+ \w+: \$\d.*\$\d/);
   // The bar of a day leads to its sessions, a session to its messages.
   const sessions = page.locator(".card", { hasText: "Sessions" }).locator("tbody tr:not(.opened-row)");
   const all = await sessions.count();

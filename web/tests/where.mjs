@@ -8,6 +8,10 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 export const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 export const ramus = process.env.RAMUS ?? join(target, "debug/ramus");
 export const chromium = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
+export const firefox =
+  process.env.FIREFOX_PATH ?? ["/usr/bin/firefox-esr", "/usr/bin/firefox"].find((path) => existsSync(path));
+/** Whether the tests run in Firefox this time. */
+export const inFirefox = process.env.RAMUS_BROWSER === "firefox";
 /** Pictures of each view, to be looked at. */
 export const shots = join(target, "page-shots");
 

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { importSource } from "./source.mjs";
 
-const { distinct, duration, middle, projectNames, tookText } = await importSource("words.ts");
+const { distinct, duration, middle, projectNames, tookText, unmarked, whenNext, whenSent } =
+  await importSource("words.ts");
 
 test("projects that end alike get as much of their path as tells them apart", () => {
   const names = projectNames(["/home/ann/app", "/srv/app", "/home/ann/lib", "/home/bob/app", ""]);
@@ -17,15 +18,29 @@ test("labels that occur twice get what differs", () => {
     { words: "a", n: 1 },
     { words: "b", n: 2 },
     { words: "a", n: 3 },
+    { words: "a", n: 3 },
   ];
   assert.deepEqual(
     distinct(
       ways,
       (one) => one.words,
-      (one) => `@${one.n}`,
+      (one) => `${one.n} h`,
+      (n) => `@${n + 1}`,
     ),
-    ["a (@1)", "b", "a (@3)"],
+    ["a (1 h)", "b", "a (3 h) (@3)", "a (3 h) (@4)"],
   );
+});
+
+test("a prompt's first words are told without the marks of Markdown", () => {
+  assert.equal(unmarked("## Add a `/status` route"), "Add a /status route");
+  assert.equal(unmarked("> - **bob** and **carol** at 2 * 3"), "bob and carol at 2 * 3");
+  assert.equal(unmarked("a ** b ** c"), "a ** b ** c");
+});
+
+test("a message of another year has its time of day, one of the same day as the one before nothing else", () => {
+  assert.match(whenSent("2019-03-04T05:06:00Z"), /^0\d Mar 2019, \d\d:\d\d$/);
+  assert.match(whenNext("2019-03-04T15:06:00", "2019-03-04T15:02:00"), /^15:06$/);
+  assert.match(whenNext("2019-03-05T15:06:00", "2019-03-04T15:02:00"), /^05 Mar 2019, 15:06$/);
 });
 
 test("long names lose their middle", () => {

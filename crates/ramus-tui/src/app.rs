@@ -73,7 +73,7 @@ pub struct ScreenOptions {
     pub resume: Resume,
 }
 
-/// Compares files as of two addresses, for a page; an error is a sentence.
+/// Compares the files at two addresses: all of them, or the one with a path. An error is a sentence.
 pub type FileChanges = fn(&Workspace, [&Address; 2], Option<&str>) -> Result<Vec<Line>, String>;
 
 type Resume = fn(Option<&Path>, &str, Option<ResumeDecision>) -> io::Result<()>;

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
@@ -32,6 +32,9 @@ const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// leave room below the usual limit of 1024 open files.
 const MAX_UNTRUSTED: usize = 128;
 const MAX_CONNECTIONS: usize = 512;
+/// How long a connection may at least wait before another one takes its slot: many readers may come at once, and
+/// their first requests are still on the way.
+const GRACE: Duration = Duration::from_secs(2);
 /// No request line with its headers needs more.
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 /// How long to wait when the system has no file left for a connection.
@@ -49,7 +52,7 @@ pub(crate) async fn accept_connections(
         tokio::select! {
             taken = listener.accept() => match taken {
                 Ok((stream, _)) => {
-                    if let Some(peer) = peers.admit_peer() {
+                    if let Some(peer) = peers.admit_peer(Instant::now()) {
                         tasks.spawn(serve_connection(stream, app.clone(), peer, peers.clone(), stopping.clone()));
                     }
                 }
@@ -104,6 +107,7 @@ async fn serve_connection(
 #[derive(Debug)]
 pub(crate) struct Peer {
     number: u64,
+    since: Instant,
     is_trusted: AtomicBool,
     evicted: Notify,
 }
@@ -122,18 +126,23 @@ struct Peers {
 }
 
 impl Peers {
-    /// Admits one more connection. `None` if too many are busy.
-    fn admit_peer(&self) -> Option<Arc<Peer>> {
+    /// Admits one more connection at `now`. `None` if too many are busy.
+    fn admit_peer(&self, now: Instant) -> Option<Arc<Peer>> {
         let mut inside = self.lock_peers();
         let (next, peers) = &mut *inside;
-        let unknown = || peers.values().filter(|peer| !peer.is_trusted.load(Ordering::Relaxed));
-        if peers.len() >= MAX_CONNECTIONS || unknown().count() >= MAX_UNTRUSTED {
-            let oldest = unknown().next()?.clone();
+        let mut unknown = peers.values().filter(|peer| !peer.is_trusted.load(Ordering::Relaxed));
+        let oldest = unknown.next().cloned();
+        let has_waited = |peer: &Arc<Peer>| now.saturating_duration_since(peer.since) >= GRACE;
+        let too_many =
+            unknown.count() + 1 >= MAX_UNTRUSTED && oldest.as_ref().is_some_and(has_waited);
+        if peers.len() >= MAX_CONNECTIONS || too_many {
+            let oldest = oldest?;
             peers.remove(&oldest.number);
             oldest.evicted.notify_one();
         }
         let peer = Arc::new(Peer {
             number: *next,
+            since: now,
             is_trusted: AtomicBool::new(false),
             evicted: Notify::new(),
         });
@@ -226,20 +235,37 @@ mod tests {
     #[test]
     fn connections_without_a_token_are_replaced_first() {
         let peers = Peers::default();
-        let reader = peers.admit_peer().unwrap();
+        let begun = Instant::now();
+        let reader = peers.admit_peer(begun).unwrap();
         reader.mark_trusted();
-        let silent: Vec<_> = (0..10 * MAX_UNTRUSTED).map(|_| peers.admit_peer().unwrap()).collect();
+        let silent: Vec<_> = (0..MAX_UNTRUSTED).map(|_| peers.admit_peer(begun).unwrap()).collect();
+        for n in 0..10 * MAX_UNTRUSTED {
+            peers.admit_peer(begun + GRACE + GRACE * u32::try_from(n).unwrap()).unwrap();
+        }
         assert_eq!(peers.lock_peers().1.len(), MAX_UNTRUSTED + 1);
         assert!(peers.lock_peers().1.contains_key(&reader.number), "who reads is not sent away");
         assert!(!peers.lock_peers().1.contains_key(&silent[0].number), "the oldest goes first");
     }
 
     #[test]
+    fn readers_who_come_at_once_do_not_send_each_other_away() {
+        let peers = Peers::default();
+        let begun = Instant::now();
+        let many: Vec<_> = (0..MAX_CONNECTIONS).map(|_| peers.admit_peer(begun).unwrap()).collect();
+        assert!(many.iter().all(|one| peers.lock_peers().1.contains_key(&one.number)));
+        // More than there is room for: the oldest goes, whether it has waited or not.
+        peers.admit_peer(begun).unwrap();
+        assert_eq!(peers.lock_peers().1.len(), MAX_CONNECTIONS);
+        assert!(!peers.lock_peers().1.contains_key(&many[0].number));
+    }
+
+    #[test]
     fn there_is_an_end_to_those_who_are_trusted_too() {
         let peers = Peers::default();
+        let now = Instant::now();
         for _ in 0..MAX_CONNECTIONS {
-            peers.admit_peer().unwrap().mark_trusted();
+            peers.admit_peer(now).unwrap().mark_trusted();
         }
-        assert!(peers.admit_peer().is_none());
+        assert!(peers.admit_peer(now).is_none());
     }
 }

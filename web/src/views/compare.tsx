@@ -6,7 +6,7 @@ import { Html } from "../html";
 import { Failure, Head, Time, Waiting } from "../parts";
 import * as route from "../route";
 import { Turn } from "../turn";
-import { count, lasting, money, several, tokens } from "../words";
+import { count, lasting, money, several, tokens, unmarked } from "../words";
 
 const unpriced = (spent: DiffSpent) =>
   Object.entries(spent.unpriced)
@@ -26,7 +26,7 @@ export function Compare({ query }: { query: URLSearchParams }) {
     return (
       <div class="page">
         <Head title="Compare" />
-        <p>Choose two conversations in the details of a session.</p>
+        <p>Choose two branches in the details of a session.</p>
       </div>
     );
   if (!data)
@@ -92,7 +92,7 @@ export function Compare({ query }: { query: URLSearchParams }) {
           >
             <header>
               <span class="letter">{index === 0 ? "A" : "B"}</span>
-              <a href={route.session(id, side.leaf)}>{side.title ?? side.address}</a>
+              <a href={route.session(id, side.leaf)}>{unmarked(side.title ?? "") || side.address}</a>
               <span class={`tag ${side.status}`}>{side.status}</span>
             </header>
             {views.map((view, index) => (

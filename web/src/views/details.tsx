@@ -8,7 +8,7 @@ import { useGet } from "../hooks";
 import { Time } from "../parts";
 import * as route from "../route";
 import type { Say } from "../toast";
-import { bytes, distinct, several, short, when } from "../words";
+import { bytes, distinct, several, short, unmarked, whenSent } from "../words";
 
 /** The details panel: conversations, resume point, facts and actions. */
 export function Details({
@@ -34,23 +34,19 @@ export function Details({
   const choose = (one: string, on: boolean) =>
     setChosen([...chosen.filter((other) => other !== one), ...(on ? [one] : [])]);
   // Two branches never have the same name.
-  const names = distinct(
-    session.conversations,
-    (one) => one.branch_title ?? "(no text)",
-    (one) => when(one.last_active) || `@${one.n}`,
-  );
   const labels = distinct(
-    session.conversations.map((one, n) => ({ name: names[n], n: one.n })),
-    (one) => one.name,
-    (one) => `@${one.n}`,
+    session.conversations,
+    (one) => unmarked(one.branch_title ?? "") || "(no text)",
+    (one) => whenSent(one.last_active),
+    (n) => `@${session.conversations[n].n}`,
   );
   const merged = chosen.flatMap((one) => session.conversations.find((conversation) => conversation.leaf === one) ?? []);
   return (
     <div class="details">
-      <h2>Conversations</h2>
+      <h2>Branches</h2>
       <p class="hush">
-        One for each branch. <code>@1</code>, <code>@2</code> … are their numbers: <code>ramus show {short(id)}@1</code>{" "}
-        reads the first in a terminal.
+        Each one is a conversation from the first message on. <code>@1</code>, <code>@2</code> … are their numbers:{" "}
+        <code>ramus show {short(id)}@1</code> reads the first in a terminal.
       </p>
       <ul class="conversations">
         {session.conversations.map((one, index) => (

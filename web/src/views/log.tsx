@@ -31,11 +31,14 @@ export function Log({ say }: { say: (text: string) => void }) {
         back as it was before that change, also from the trash. Reading is not listed.
       </p>
       {data.operations.length === 0 && (
-        <section class="card">
+        <section class="card empty">
           <p>
             Nothing yet. Resuming from a message, forking, merging, renaming, restoring files and moving to the trash
-            are listed here.
+            are listed here. Each is in the menu of a message or in the details of a session.
           </p>
+          <a class="button" href="/">
+            Choose a session
+          </a>
         </section>
       )}
       <ol class="log">

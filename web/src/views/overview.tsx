@@ -33,7 +33,7 @@ export function Overview() {
         of={[
           ["projects", data.projects],
           ["sessions", data.sessions],
-          ["conversations", data.conversations],
+          ["branches", data.conversations],
           ["on disk", bytes(data.bytes)],
         ]}
       />
@@ -118,6 +118,7 @@ function Heat({ activity }: { activity: Record<string, number> }) {
         );
     }
   }
+  const LEFT = 26;
   const total = Object.values(activity).reduce((sum, n) => sum + n, 0);
   return (
     <section class="card">
@@ -132,14 +133,30 @@ function Heat({ activity }: { activity: Record<string, number> }) {
         aria-label="Activity by day"
       >
         <svg
-          viewBox={`0 0 ${weeks * 14} 118`}
+          viewBox={`${-LEFT} 0 ${weeks * 14 + LEFT} 118`}
           role="img"
           aria-label={`Messages by day up to ${days[days.length - 1]}: ${several(total, "message")} on ${several(days.length, "day")}`}
         >
           {months}
+          {["Mon", "Wed", "Fri"].map((day, n) => (
+            <text key={day} x={-LEFT} y={41 + n * 28}>
+              {day}
+            </text>
+          ))}
           {squares}
         </svg>
       </div>
+      <p class="heat-legend">
+        <span>
+          {several(total, "message")} on {several(days.length, "day")}
+        </span>
+        <span class="grow" />
+        Less
+        {[0, 1, 2, 3, 4].map((level) => (
+          <i key={level} class={`heat${level}`} />
+        ))}
+        More
+      </p>
     </section>
   );
 }

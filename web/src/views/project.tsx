@@ -38,7 +38,7 @@ export function ProjectView({ name }: { name: string }) {
             ["sessions", numbers.sessions],
             ["messages", numbers.messages],
             ["forks", numbers.forks],
-            ["conversations", numbers.conversations],
+            ["branches", numbers.conversations],
             ["on disk", bytes(numbers.bytes)],
           ]}
         />

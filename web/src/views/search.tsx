@@ -4,6 +4,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Hit, type Progress, type Refused, asRefused, query as asQuery, stream } from "../api";
 import { useKeys } from "../hooks";
+import { ResumeButton } from "../copy";
+import { projectName } from "../projects";
 import { Failure, Head, Time } from "../parts";
 import { beside, go, key, onLeave, placeHere, session } from "../route";
 import { several, short } from "../words";
@@ -208,7 +210,8 @@ export function Search({ query }: { query: URLSearchParams }) {
                 </span>
                 <span class="facts">
                   {hit.agent && <span class="agent-word">agent</span>}
-                  <span>{isGone(hit) ? "prompt only" : hit.kind}</span>
+                  <span class="where">{projectName(hit.project)}</span>
+                  <span>{isGone(hit) ? "prompt only" : (KINDS[hit.kind] ?? hit.kind)}</span>
                   {hit.conversation && <span>@{hit.conversation}</span>}
                   {hit.status === "abandoned" && <span class="left-word">abandoned</span>}
                   <Time at={hit.timestamp} />
@@ -216,12 +219,24 @@ export function Search({ query }: { query: URLSearchParams }) {
               </span>
               <Snippet hit={hit} />
             </Found>
+            {!isGone(hit) && !hit.agent && (
+              <ResumeButton of={key({ id: hit.session, project: hit.project ?? "" })} node={nodeOf(hit)} />
+            )}
           </li>
         ))}
       </ol>
     </div>
   );
 }
+
+/** What hits are called here; all others by their own word. */
+const KINDS: Record<string, string> = {
+  answer: "reply",
+  queued: "queued prompt",
+  meta: "note of the client",
+  "tool-call": "tool call",
+  "tool-result": "tool result",
+};
 
 /** Whether the session was deleted and only this prompt is left. */
 const isGone = (hit: Hit) => hit.class === "prompt-only";
@@ -242,9 +257,11 @@ function Snippet({ hit }: { hit: Hit }) {
   );
 }
 
+const nodeOf = (hit: Hit) => (hit.address.includes(":") ? hit.address.slice(hit.address.indexOf(":") + 1) : undefined);
+
 const to = (hit: Hit) => {
   const id = hit.agent ? `agent-${hit.agent}` : hit.session;
-  const node = hit.address.includes(":") ? hit.address.slice(hit.address.indexOf(":") + 1) : "";
+  const node = nodeOf(hit) ?? "";
   const mark = [...hit.snippet].slice(...hit.match).join("");
   return session(beside(key({ id: hit.session, project: hit.project ?? "" }), id), "", node, node && mark);
 };

@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { AnnotationDialog, readAnnotations } from "../annotations";
 import { Refused, type Row, type View, get, query } from "../api";
-import { copyText } from "../copy";
+import { ResumeButton, copyText } from "../copy";
 import { useKeys } from "../hooks";
 import { Icon } from "../icons";
 import { Failure, Waiting } from "../parts";
@@ -145,7 +145,8 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
       )}
       {!moved && told?.status === "abandoned" && (
         <p class="left-banner" role="note">
-          This branch is abandoned. <a href={route.session(id)}>Show the conversation that Claude Code resumes</a>
+          This branch is abandoned. <a href={route.session(id)}>Show the branch that Claude Code resumes</a>{" "}
+          <ResumeButton of={id} node={told.leaf} words="Resume this one" />
         </p>
       )}
       <div class="session-in">

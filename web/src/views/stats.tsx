@@ -34,14 +34,14 @@ export function StatsView() {
           ["sessions", data.sessions],
           ["messages", data.messages],
           ["records", data.records],
-          ["conversations", data.conversations],
+          ["branches", data.conversations],
           ["unique paths", data.unique_paths],
           ["on disk", bytes(data.bytes)],
         ]}
       />
       <div class="grid">
         <Bars
-          title="Conversations"
+          title="Branches"
           of={[
             ["active", data.active],
             ["abandoned", data.abandoned],

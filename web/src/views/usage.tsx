@@ -7,7 +7,7 @@ import { useGet } from "../hooks";
 import { Icon } from "../icons";
 import { Bars, Failure, Head, Numbers, Waiting } from "../parts";
 import { go, key, session as sessionAt } from "../route";
-import { count, model, money, several, short, tokens, when } from "../words";
+import { count, model, money, several, short, tokens, unmarked, whenSent } from "../words";
 import { Blocks } from "./usage/blocks";
 import {
   type Measure,
@@ -444,9 +444,9 @@ function CostlyExchanges({ id }: { id: string }) {
     <ol class="costly">
       {most.map((one) => (
         <li key={one.at}>
-          <a href={sessionAt(id, "", one.uuid ?? undefined)}>{one.words || one.kind}</a>
+          <a href={sessionAt(id, "", one.uuid ?? undefined)}>{unmarked(one.words) || one.kind}</a>
           <span class="facts">
-            <span>{when(one.started)}</span>
+            <span>{whenSent(one.started)}</span>
             <span>{tokens(one.tokens)}</span>
             <span>{money(one.cost_usd)}</span>
           </span>

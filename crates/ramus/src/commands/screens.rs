@@ -30,6 +30,7 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
     let place = ClaudeDirs::at(roots, env::session_cache(global));
     let workspace = Workspace::for_serving(place, global.active.resume_rule(), env::state_dir())
         .with_archive(env::archive(global, &()))
+        .with_send_policy(crate::send_policy::load_send_policy())
         .with_prices(prices::load_prices(global, None)?)
         .with_client(env::client_program(global))
         .with_current_dir(env::current_dir(global));

@@ -35,6 +35,7 @@ mod screen_sessions;
 mod screens;
 mod secrets;
 mod shell;
+mod team;
 mod terminal;
 mod truth;
 mod usage;

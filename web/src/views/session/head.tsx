@@ -3,11 +3,13 @@
 import { AnnotationLine, useAnnotation } from "../../annotations";
 import type { Detail, Lineage as LineageTold, PathView, Usage } from "../../api";
 import { useGet, useKeys } from "../../hooks";
+import { ResumeButton } from "../../copy";
 import { Icon, type IconName } from "../../icons";
 import { Lineage, Time } from "../../parts";
+import { projectName } from "../../projects";
 import * as route from "../../route";
 import { useSetting } from "../../settings";
-import { duration, lasting, middle, model, money, place, several, short, tokens } from "../../words";
+import { duration, lasting, middle, model, money, several, short, tokens } from "../../words";
 import { PANEL_NAMES, type Panel, type Panels } from "./panels";
 
 interface Props {
@@ -41,7 +43,7 @@ export function Head({ id, title, session, lineage, told, panels, onExport, onFi
           {title}
         </h1>
         <p class="facts">
-          {session && <a href={route.project(session.project)}>{place(session.cwd) || session.project}</a>}
+          {session && <a href={route.project(session.project)}>{projectName(session.project, session.cwd)}</a>}
           {session?.parent && (
             <a href={route.session(route.beside(id, session.parent))}>agent of {short(session.parent)}</a>
           )}
@@ -71,6 +73,9 @@ export function Head({ id, title, session, lineage, told, panels, onExport, onFi
           </span>
         )}
         <span class="group" role="group" aria-label="This session">
+          {told && told.count > 0 && !id.startsWith("agent-") && (
+            <ResumeButton of={id} node={told.resumes ? undefined : told.leaf} />
+          )}
           <Tool icon="pin" name="Pin, tags, note" on={annotation !== undefined} onClick={onAnnotate} />
           <Tool icon="search" name="Find" onClick={onFind} />
           <Tool icon="download" name="Export" onClick={onExport} />

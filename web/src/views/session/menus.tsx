@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { Request } from "../../act";
 import { type Refused, type Resume, type View, asRefused, download, query } from "../../api";
 import { useGet } from "../../hooks";
+import { FIRST_STEP, copyText } from "../../copy";
 import { Dialog, Failure } from "../../parts";
 import * as route from "../../route";
 import type { Say } from "../../toast";
@@ -29,10 +30,7 @@ export function TurnMenu({
   const link = `${location.origin}${route.session(id, leaf, view.uuid)}`;
   const isAgent = id.startsWith("agent-");
   const copy = (text: string, copied: string) => {
-    void navigator.clipboard?.writeText(text).then(
-      () => say(copied),
-      () => say("The browser does not allow copying"),
-    );
+    copyText(text, say, copied);
     onClose();
   };
   return (
@@ -96,12 +94,6 @@ export function TurnMenu({
   );
 }
 
-const FIRST: Record<string, string> = {
-  nothing: "",
-  "goto-or-fork": "It first asks whether to move the resume point or to fork.",
-  fork: "It makes a new session first.",
-};
-
 /** The command that starts Claude Code on exactly this message. */
 function ResumeItem({ id, node, copy }: { id: string; node: string; copy: (text: string, copied: string) => void }) {
   const { data, error } = useGet<Resume>(`sessions/${encodeURIComponent(id)}/resume${query({ node })}`);
@@ -113,7 +105,7 @@ function ResumeItem({ id, node, copy }: { id: string; node: string; copy: (text:
         <b>Copy the command that resumes here</b>
         {data && (
           <span>
-            <code>{data.command}</code> {FIRST[data.first_step]}
+            <code>{data.command}</code> {FIRST_STEP[data.first_step]}
             {data.missing_directory && ` The directory ${data.missing_directory} does not exist; add --cd DIR.`}
           </span>
         )}

@@ -5,7 +5,7 @@ import type { Exchange } from "../../api";
 import { useAnnotatedMessages } from "../../annotations";
 import { Icon } from "../../icons";
 import { Waiting } from "../../parts";
-import { money, place, several, tokens, tookText, duration, when } from "../../words";
+import { money, place, several, tokens, tookText, duration, unmarked, whenNext } from "../../words";
 import type { PathExchanges } from "./exchanges";
 
 const title = (one: Exchange) =>
@@ -13,7 +13,7 @@ const title = (one: Exchange) =>
     ? "Compacted"
     : one.kind === "start"
       ? "Before the first prompt"
-      : one.words.replace(/`+/g, "").trim() || "(no text)";
+      : unmarked(one.words) || "(no text)";
 
 export function OutlinePanel({
   id,
@@ -57,7 +57,7 @@ export function OutlinePanel({
                   {mark?.pinned && <Icon name="pin" />} {title(one)}
                 </span>
                 <span class="facts">
-                  <span>{when(one.started)}</span>
+                  <span>{whenNext(one.started, of.exchanges[index - 1]?.started)}</span>
                   {took !== null && took > 0 && <span>{tookText(took)}</span>}
                   {one.calls > 0 && (
                     <span title={several(one.calls, "tool call")}>

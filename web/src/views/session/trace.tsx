@@ -4,7 +4,7 @@ import type { AgentSpan, AgentSpans } from "../../api";
 import { query } from "../../api";
 import { useGet, useWidth } from "../../hooks";
 import { Waiting } from "../../parts";
-import { duration, several, tookText, when } from "../../words";
+import { duration, several, tookText, unmarked, whenSent } from "../../words";
 import type { PathExchanges } from "./exchanges";
 
 interface Span {
@@ -91,16 +91,16 @@ export function TracePanel({
     return Number.isFinite(from) ? [{ ...rest, from, to: Math.max(from, to), open: !one.ended }] : [];
   };
   const main = of.exchanges.flatMap((one) =>
-    span(one, { key: `m${one.at}`, kind: "main", words: one.words || one.kind, at: one.at }),
+    span(one, { key: `m${one.at}`, kind: "main", words: unmarked(one.words) || one.kind, at: one.at }),
   );
   const helpers = (agents.data?.agents ?? [])
     .slice(0, MOST)
     .flatMap((one) =>
-      span(one, { key: `a${one.id}`, kind: "agent", words: one.words || one.id, at: one.at, agent: one }),
+      span(one, { key: `a${one.id}`, kind: "agent", words: unmarked(one.words) || one.id, at: one.at, agent: one }),
     );
   const tasks = of.tasks
     .slice(0, MOST)
-    .flatMap((one) => span(one, { key: `t${one.id}`, kind: "task", words: one.words, at: one.at }));
+    .flatMap((one) => span(one, { key: `t${one.id}`, kind: "task", words: unmarked(one.words), at: one.at }));
   const all = [...main, ...helpers, ...tasks];
   if (all.length === 0) return <p class="hush pad">No message of this conversation has a time.</p>;
   const { place, parts, gap } = timeScale(all, width);
@@ -122,7 +122,7 @@ export function TracePanel({
   };
   const label = (one: Span) => {
     const ms = one.to - one.from;
-    return `${one.words}: ${when(new Date(one.from).toISOString())}, ${one.open ? "end unknown" : tookText(ms)}`;
+    return `${one.words}: ${whenSent(new Date(one.from).toISOString())}, ${one.open ? "end unknown" : tookText(ms)}`;
   };
   return (
     <div class="trace">
@@ -136,7 +136,7 @@ export function TracePanel({
           {parts.map((part, index) => (
             <g key={part.from}>
               <text x={part.x} y={13}>
-                {index === 0 || part.x - parts[index - 1].x > 70 ? when(new Date(part.from).toISOString()) : ""}
+                {index === 0 || part.x - parts[index - 1].x > 70 ? whenSent(new Date(part.from).toISOString()) : ""}
               </text>
               {index > 0 && (
                 <rect class="pause" x={part.x - gap + 2} y={20} width={Math.max(1, gap - 4)} height={y - 16} />

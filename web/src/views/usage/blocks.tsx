@@ -1,7 +1,7 @@
 // Five-hour blocks, the periods of Claude Code's usage limits.
 
 import type { BlockRow } from "../../api";
-import { count, money, tokens, when } from "../../words";
+import { count, money, tokens, whenSent } from "../../words";
 import type { Range } from "./figures";
 
 /** How many blocks are listed. */
@@ -40,7 +40,7 @@ export function Blocks({ blocks, range }: { blocks: BlockRow[]; range: Range }) 
             {newest.map((one) => (
               <tr key={one.start}>
                 <th scope="row">
-                  {when(one.start)} {one === running && <span class="live">running</span>}
+                  {whenSent(one.start)} {one === running && <span class="live">running</span>}
                 </th>
                 <td>{count(one.messages)}</td>
                 <td>{tokens(one.tokens)}</td>
