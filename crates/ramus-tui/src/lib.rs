@@ -25,7 +25,7 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-pub use app::{ScreenOptions, run};
+pub use app::{FileChanges, ScreenOptions, run};
 pub use keys::KeyMap;
 pub use state::ScreenClock;
 pub use theme::ScreenColors;

@@ -215,7 +215,7 @@ impl TestScreens {
             let event = screens.events.recv_timeout(Duration::from_secs(20));
             screens.handle_event(event.expect("because the session opens"));
         }
-        while screens.state.list.search.is_waiting() {
+        while !screens.state.list.search.done {
             let event = screens.events.recv_timeout(Duration::from_secs(20));
             screens.handle_event(event.expect("because a search ends"));
         }
