@@ -9,6 +9,9 @@ commas). Three corpora: `demo` is written by `ramus demo`, `samples` is a direct
 here: topics that people ask about, and many sessions about other things that use the same words. Every second query of a class
 is held out (`--half held`) and not used to choose weights.
 
+`--set 2` asks other kinds of queries (bench/find_queries_2.tsv) over other topics, `second`, whose other sessions are
+made differently: sentences of a grammar whose nouns and verbs are those of the topics.
+
 All programs get the same text. ramus is run with `--sort best --fuzzy --json`; rg gets every word with `-i`, and
 files are ordered by how many words they have, then by how many lines match, then by date.
 """
@@ -18,6 +21,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -25,8 +29,8 @@ import tempfile
 import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
-QUERIES = HERE / "find_queries.tsv"
-TOPICS = HERE / "find_topics.json"
+QUERIES = {1: HERE / "find_queries.tsv", 2: HERE / "find_queries_2.tsv"}
+TOPICS = {1: HERE / "find_topics.json", 2: HERE / "find_topics_2.json"}
 DISTRACTORS = 240
 
 
@@ -60,9 +64,7 @@ def session_lines(rng, session, topic, start):
 def write_planted(target, noise, seed=7):
     """Writes the topics, and sessions made of sentences of other topics that mean nothing together."""
     rng = random.Random(seed)
-    topics = json.loads(TOPICS.read_text())
-    folder = target / "projects" / "-home-dev-work"
-    folder.mkdir(parents=True)
+    topics = json.loads(TOPICS[1].read_text())
     # Plain words of the topics, so that no such word gives a topic away by itself. Identifiers, paths and compounds
     # stay with their topic: a person who asks for one means the session that has it.
     words = [word for topic in topics for _, text in topic["messages"] for word in text.split()
@@ -76,6 +78,36 @@ def write_planted(target, noise, seed=7):
             text = " ".join(rng.choice(filler if rng.random() < 0.8 else words) for _ in range(rng.randint(8, 60)))
             messages.append([("user", "assistant", "call", "result")[m % 4], text])
         sessions.append((f"d{n:07x}", {"messages": messages}))
+    write_sessions(target, rng, sessions)
+
+
+def write_second(target, seed=11):
+    """Writes the topics of the second set, and sessions made of sentences with their plain words."""
+    rng = random.Random(seed)
+    topics = json.loads(TOPICS[2].read_text())
+    # Long words of one topic alone are rare, as in a real history: they say what a session is about.
+    count = collections.Counter(word for topic in topics for word in set(
+        word for _, text in topic["messages"] for word in re.findall(r"\b[a-zäöüß]{3,11}\b", text)))
+    plain = sorted(word for word in count if count[word] > 1 or len(word) < 7)
+    frames = ["Can you look at the {} of the {}?", "I changed the {} and the {}; the {} is done.", "Why does the {} {} after the {}?",
+              "The {} passes, but {} is still open.", "Die {} ist fertig, nur {} fehlt noch.", "Please {} the {} before we {} it.",
+              "src/{}/{}.rs:{}: {}", "{} = {}", "git commit -m '{} {}'", "{} ms for {} of {}"]
+    sessions = [(topic["id"], topic) for topic in topics]
+    for n in range(DISTRACTORS):
+        messages = []
+        own = rng.sample(plain, 40)
+        for m in range(rng.randint(3, 24)):
+            words = lambda: rng.choice(own) if rng.random() < 0.85 else str(rng.randint(2, 400))
+            text = " ".join(re.sub(r"\{\}", lambda _: words(), rng.choice(frames)) for _ in range(rng.randint(1, 7)))
+            messages.append([("user", "assistant", "call", "result")[m % 4], text])
+        sessions.append((f"e{n:07x}", {"messages": messages}))
+    rng.shuffle(sessions)
+    write_sessions(target, rng, sessions)
+
+
+def write_sessions(target, rng, sessions):
+    folder = target / "projects" / "-home-dev-work"
+    folder.mkdir(parents=True)
     for n, (name, topic) in enumerate(sessions):
         session = f"{name}-0000-4000-8000-{n:012x}"
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in session_lines(rng, session, topic, n * 7))
@@ -89,6 +121,16 @@ def unique(items):
 
 def ask_ramus(program, claude, home, query):
     command = [program, "--claude-dir", claude, "find", "--sort", "best", "--fuzzy", "--json", "--limit", "60", "--", query]
+    return run_ramus(command, home)
+
+
+def ask_by_meaning(program, claude, home, query):
+    program, model = program
+    command = [program, "--claude-dir", claude, "find", "--like", "--like-model", model, "--json", "--limit", "60", "--", query]
+    return run_ramus(command, home)
+
+
+def run_ramus(command, home):
     out = subprocess.run(command, capture_output=True, text=True, env={"HOME": home, "PATH": os.environ["PATH"]})
     return unique(json.loads(line)["session"] for line in out.stdout.splitlines())
 
@@ -125,9 +167,9 @@ def ask_rg(program, claude, home, query):
     return unique(pathlib.Path(path).stem for path in order)
 
 
-def read_queries(half):
+def read_queries(number, half):
     rows, seen = [], collections.Counter()
-    for line in QUERIES.read_text().splitlines():
+    for line in QUERIES[number].read_text().splitlines():
         if not line or line.startswith("#"):
             continue
         corpus, kind, query, meant = line.split("\t")
@@ -152,6 +194,8 @@ def main():
     parser.add_argument("--fast-resume")
     parser.add_argument("--claude-history")
     parser.add_argument("--rg")
+    parser.add_argument("--set", type=int, choices=[1, 2], default=1)
+    parser.add_argument("--model", help="ramus also searches by meaning, with this embedding model")
     parser.add_argument("--half", choices=["tune", "held", "both"], default="tune")
     parser.add_argument("--noise", choices=["plain", "all"], default="plain",
                         help="which words of the topics other sessions have; `all`: identifiers and paths, too")
@@ -159,7 +203,7 @@ def main():
     args = parser.parse_args()
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="find-quality"))
     corpora = {}
-    for name in ["demo", "planted", "samples"]:
+    for name in ["demo", "samples", "planted" if args.set == 1 else "second"]:
         home = scratch / name
         claude = home / ".claude"
         home.mkdir()
@@ -167,6 +211,8 @@ def main():
             subprocess.run([args.ramus, "demo", str(claude)], check=True, capture_output=True, env={"HOME": str(home), "PATH": os.environ["PATH"]})
         elif name == "planted":
             write_planted(claude, args.noise)
+        elif name == "second":
+            write_second(claude)
         elif args.samples:
             shutil.copytree(args.samples, claude)
         else:
@@ -176,9 +222,10 @@ def main():
             subprocess.run([args.fast_resume, "--rebuild", "--list", "--limit", "1"], capture_output=True,
                            stdin=subprocess.DEVNULL, env={"HOME": str(home), "PATH": os.environ["PATH"]}, timeout=300)
     programs = [("ramus", ask_ramus, args.ramus), ("fast-resume", ask_fast_resume, args.fast_resume),
+                ("ramus --like", ask_by_meaning, (args.ramus, args.model) if args.model else None),
                 ("claude-history", ask_claude_history, args.claude_history), ("rg", ask_rg, args.rg)]
     ranks = collections.defaultdict(list)
-    for corpus, kind, query, meant in read_queries(args.half):
+    for corpus, kind, query, meant in read_queries(args.set, args.half):
         if corpus not in corpora:
             continue
         claude, home = corpora[corpus]

@@ -273,7 +273,6 @@ impl AddressError {
             | Self::Unreadable(_) => None,
         }
     }
-
 }
 
 impl Workspace {

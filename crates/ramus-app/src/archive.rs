@@ -1,6 +1,7 @@
 //! The archive: which files it keeps, and changes that put sessions back or edit the client's settings.
 
 mod filling;
+mod policy;
 mod settings;
 
 use std::collections::HashMap;
@@ -17,6 +18,7 @@ use ramus_store::owned::{OwnedFile, OwnedKind, owned_files};
 use ramus_store::real_path::real_path_or_given;
 
 pub use filling::{ArchivingPlan, added_text};
+pub use policy::{ProjectPattern, SendPolicy, SendableFiles};
 pub use ramus_archive::ArchiveError;
 pub use ramus_archive::add::AddReport;
 pub use settings::{SettingsError, SettingsRequest};
@@ -58,7 +60,8 @@ impl Workspace {
         request: RestoreRequest,
         size: &dyn Fn(u64) -> String,
     ) -> Result<ArchiveRestore, ArchiveError> {
-        let RestorePlan { plan, kept, bytes } = archive.plan_restore(session, request)?;
+        let RestorePlan { plan, kept, bytes, is_redacted } =
+            archive.plan_restore(session, request)?;
         if plan.steps.is_empty() {
             let is_other = kept > 0;
             return Ok(if is_other {
@@ -75,7 +78,11 @@ impl Workspace {
             0 => String::new(),
             kept => format!("; {kept} that differ are not changed"),
         };
-        let words = format!("from the archive: {files}, {}{left}", size(bytes));
+        let redacted = match is_redacted {
+            true => "; not the original bytes: secrets were removed before they were sent",
+            false => "",
+        };
+        let words = format!("from the archive: {files}, {}{left}{redacted}", size(bytes));
         let detail = ChangeDetail::Restore { description: words };
         Ok(ArchiveRestore::Planned(Box::new(PlannedChange::new(self, plan, detail))))
     }

@@ -47,17 +47,45 @@ pub fn message_summary(
 
 fn block_preview(block: &ContentBlock) -> Option<String> {
     let text = match block {
-        ContentBlock::Text(text) => human_text(text).to_string(),
+        ContentBlock::Text(text) => return first_words(&human_text(text)),
         ContentBlock::ToolUse(call) | ContentBlock::ServerToolUse(call) => {
             let input = call.input.as_object().into_iter().flat_map(|input| input.values());
             let first = input.filter_map(|value| value.as_str()).next().unwrap_or_default();
-            format!("{} {first}", call.name)
+            format!("{} {}", call.name, first_words(first).unwrap_or_default())
         }
         _ => return None,
     };
-    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some((end, _)) = line.char_indices().nth(PREVIEW_CHARS) {
-        line.truncate(end);
+    first_words(&text)
+}
+
+/// Returns the beginning of a text on one line. It reads no further: the text may be very long.
+fn first_words(text: &str) -> Option<String> {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.extend(word.chars().take(PREVIEW_CHARS));
+        if let Some((end, _)) = line.char_indices().nth(PREVIEW_CHARS) {
+            line.truncate(end);
+            break;
+        }
     }
     (!line.is_empty()).then_some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preview_is_the_beginning_on_one_line() {
+        assert_eq!(first_words("  a\tb\n\nc "), Some("a b c".to_owned()));
+        assert_eq!(first_words(" \n "), None);
+        for text in ["é".repeat(500), "éa ".repeat(500), format!("{} b", "x".repeat(159))] {
+            let whole = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let expected: String = whole.chars().take(PREVIEW_CHARS).collect();
+            assert_eq!(first_words(&text), Some(expected));
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ramus_core::history::History;
-use ramus_core::query::{MatchOptions, Query, TypedQuery, TypedWord};
+use ramus_core::query::{MatchLevel, Query};
 use ramus_core::session::NodeId;
 use ramus_store::claude_dir::{HistoryFile, Project};
 pub use ramus_store::prompt_history::NotedPrompt;
@@ -12,13 +12,19 @@ use ramus_store::scan::{Hit, MatchLocation, ScanFilter, ScanJob, SearchSource, S
 
 mod batch;
 mod context;
+mod like;
 mod rank;
 mod request;
 mod sources;
+mod steps;
 
 pub use batch::SearchBatch;
+pub use like::LikeError;
+pub(crate) use like::LikeModels;
 pub use ramus_store::scan::ToolFilter;
 pub use request::{AgentFilter, PER_SESSION, SearchError, SearchOrder, SearchRequest};
+
+use steps::SearchSteps;
 
 use crate::address::Scope;
 use crate::workspace::{ProgressSink, Workspace};
@@ -44,6 +50,8 @@ pub struct SearchNotes {
     pub ignored_case: bool,
     /// No message has all words: they are in different messages.
     pub is_spread: bool,
+    /// Words that occur only in another form or spelling.
+    pub other_forms: Vec<String>,
     /// Words that no hit has; the hits have only the others.
     pub missing: Vec<String>,
     /// How many more sessions have only the others.
@@ -62,6 +70,11 @@ impl SearchNotes {
         let mut sentences = Vec::new();
         if self.ignored_case {
             sentences.push("No match with this case; showing matches that ignore it".to_owned());
+        }
+        if !self.other_forms.is_empty() {
+            let words: Vec<String> =
+                self.other_forms.iter().map(|word| format!("{word:?}")).collect();
+            sentences.push(format!("No match for {}; showing other forms", words.join(", ")));
         }
         if !self.missing.is_empty() {
             let missing: Vec<String> =
@@ -122,8 +135,8 @@ impl Workspace {
     /// Searches, and hands out hits in batches. `each` ends the search with `Break`; it ends early, too,
     /// when `progress` is cancelled.
     ///
-    /// If nothing is found, less is asked for: another case, then words in several messages of a session.
-    /// [`SearchOutcome::notes`] tells.
+    /// If nothing is found, less is asked for: another case, other forms of the words in several messages of a session,
+    /// similar words, some of the words. [`SearchOutcome::notes`] tells.
     pub fn search_history<B>(
         &self,
         request: &SearchRequest,
@@ -131,151 +144,13 @@ impl Workspace {
         mut each: impl FnMut(&mut SearchBatch<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B, SearchOutcome> {
         let files = SearchFiles::list_files(self, request);
+        let search = SearchSteps { workspace: self, files, progress };
         if request.is_exact {
-            return self.search_files(&files, request, progress, &mut each);
+            return search
+                .run_step(request, MatchLevel::Partial, &mut each)
+                .map_continue(|(outcome, _)| outcome);
         }
-        let mut request = request.clone();
-        let accepts_partial = request.accepts_partial && request.order == SearchOrder::Best;
-        // Words that were misspelt are corrected before sessions without them are accepted.
-        request.accepts_partial = accepts_partial && !request.is_fuzzy;
-        let mut outcome = self.search_files(&files, &request, progress, &mut each)?;
-        if is_open(&outcome, progress)
-            && let Some(query) = request.query.ignoring_case()
-        {
-            let relaxed = SearchRequest { query, ..request.clone() };
-            outcome = self.search_files(&files, &relaxed, progress, &mut each)?;
-            outcome.notes.ignored_case = outcome.found > 0;
-        }
-        if is_open(&outcome, progress)
-            && request.order == SearchOrder::Newest
-            && request.query.term_texts().len() > 1
-        {
-            request.order = SearchOrder::Best;
-            outcome = self.search_files(&files, &request, progress, &mut each)?;
-        }
-        if is_open(&outcome, progress)
-            && request.is_fuzzy
-            && let Some((relaxed, corrected)) = self.correct_words(&files, &request, progress)
-        {
-            let relaxed = SearchRequest { accepts_partial, ..relaxed };
-            outcome = self.search_files(&files, &relaxed, progress, &mut each)?;
-            outcome.notes.corrected = corrected;
-        }
-        if is_open(&outcome, progress) && accepts_partial && request.is_fuzzy {
-            request.accepts_partial = true;
-            outcome = self.search_files(&files, &request, progress, &mut each)?;
-        }
-        let is_missing = outcome.found == 0 || !outcome.notes.missing.is_empty();
-        if is_missing && request.suggests && !request.is_fuzzy && !progress.is_cancelled() {
-            let suggestions =
-                self.similar_words(&files, &request, &outcome.notes.missing, progress);
-            outcome.notes.suggestions = suggestions;
-        }
-        ControlFlow::Continue(outcome)
-    }
-
-    /// Returns words that are similar to those of a request which occur nowhere: the missing ones, or all.
-    fn similar_words(
-        &self,
-        files: &SearchFiles,
-        request: &SearchRequest,
-        missing: &[String],
-        progress: &dyn ProgressSink,
-    ) -> Vec<(String, Vec<String>)> {
-        let Some(typed) = request.query.typed_words() else { return Vec::new() };
-        let (on_read, go_on) = (|_| {}, || !progress.is_cancelled());
-        // A word that occurs is not misspelt, even if the filters leave it out.
-        let occurs = |word: &str| {
-            let query = Query::from_typed(&TypedQuery::from_phrase(word), MatchOptions::default());
-            let Ok(query) = query else { return true };
-            let query = query.ignoring_case().unwrap_or(query);
-            let single = SearchRequest { query, tool: None, ..request.clone() };
-            files.scan_job(&single, &on_read, &go_on).has_match()
-        };
-        let is_asked = |word: &&TypedWord| {
-            (missing.is_empty() || missing.contains(&word.text)) && !occurs(&word.text)
-        };
-        let words: Vec<String> =
-            typed.words.iter().filter(is_asked).map(|word| word.text.clone()).collect();
-        if words.is_empty() {
-            return Vec::new();
-        }
-        let similar = files.scan_job(request, &on_read, &go_on).similar_words(&words);
-        words.into_iter().zip(similar).filter(|(_, similar)| !similar.is_empty()).collect()
-    }
-
-    /// Returns the request with similar words for those that occur nowhere; `None`: there are none.
-    fn correct_words(
-        &self,
-        files: &SearchFiles,
-        request: &SearchRequest,
-        progress: &dyn ProgressSink,
-    ) -> Option<(SearchRequest, Vec<(String, String)>)> {
-        let mut typed = request.query.typed_words()?.clone();
-        let similar = self.similar_words(files, request, &[], progress);
-        let mut corrected = Vec::new();
-        for (word, similar) in similar {
-            let similar = similar.into_iter().next()?;
-            for meant in typed.words.iter_mut().filter(|it| it.text == word) {
-                meant.text.clone_from(&similar);
-            }
-            corrected.push((word, similar));
-        }
-        let query = request.query.with_words(&typed, request.query.match_options()).ok()?;
-        let relaxed = SearchRequest { query, order: SearchOrder::Best, ..request.clone() };
-        (!corrected.is_empty()).then_some((relaxed, corrected))
-    }
-
-    /// Searches once.
-    fn search_files<B>(
-        &self,
-        files: &SearchFiles,
-        request: &SearchRequest,
-        progress: &dyn ProgressSink,
-        each: &mut impl FnMut(&mut SearchBatch<'_>) -> ControlFlow<B>,
-    ) -> ControlFlow<B, SearchOutcome> {
-        let (on_read, go_on) = (|bytes| progress.advance_bytes(bytes), || !progress.is_cancelled());
-        let job = files.scan_job(request, &on_read, &go_on);
-        let mut batch = SearchBatch::new(self, request, files, progress);
-        let mut handing = BatchDelivery::new(request, progress);
-        let mut notes = SearchNotes::default();
-        progress.begin_reading(files.total_bytes());
-        let (problems, flow) = match request.order {
-            SearchOrder::Newest => job.find_newest(|found| {
-                batch.set_hits(found.hits, found.notes);
-                handing.hand_out(&mut batch, each)
-            }),
-            SearchOrder::Best => {
-                let scan = job.find_ranked();
-                let mut ranked = request.rank_hits(&scan, &files.sources);
-                if !request.accepts_partial && ranked.is_partial() {
-                    ranked = rank::RankedHits::default();
-                }
-                notes = ranked.search_notes(scan.is_cut);
-                batch.set_ranked_hits(ranked, &scan.notes);
-                (scan.problems, handing.hand_out(&mut batch, each))
-            }
-        };
-        progress.end_reading();
-        problems.iter().for_each(|problem| progress.report_problem(problem));
-        let is_complete = flow.is_continue() || request.order == SearchOrder::Best;
-        let flow = match flow {
-            ControlFlow::Continue(()) if go_on() => {
-                batch.set_prompts(self.matching_prompts(request));
-                handing.hand_out(&mut batch, each)
-            }
-            flow => flow,
-        };
-        match flow {
-            ControlFlow::Break(Some(ended)) => ControlFlow::Break(ended),
-            _ => ControlFlow::Continue(SearchOutcome {
-                shown: handing.shown,
-                found: handing.found,
-                is_complete,
-                unknown_bytes: files.filter.unfiltered_bytes(&files.sources),
-                notes,
-            }),
-        }
+        search.run_all(request, &mut each)
     }
 
     /// Returns the prompts of deleted sessions that match.
@@ -309,9 +184,16 @@ impl Workspace {
         }
         if request.query.term_texts().len() > 1 && !progress.is_cancelled() {
             request.order = SearchOrder::Best;
-            return self.count_in_files(&files, &request, progress);
         }
-        counts
+        match request.query.loosened(&[]) {
+            Some(query) => {
+                self.count_in_files(&files, &SearchRequest { query, ..request.clone() }, progress)
+            }
+            None if request.order == SearchOrder::Best => {
+                self.count_in_files(&files, &request, progress)
+            }
+            None => counts,
+        }
     }
 
     fn count_in_files(
@@ -331,7 +213,7 @@ impl Workspace {
                 found.problems
             }
             SearchOrder::Best => {
-                let scan = job.find_ranked();
+                let scan = job.find_ranked(false);
                 let ranked = request.rank_hits(&scan, &files.sources);
                 if !ranked.is_partial() {
                     batch.set_ranked_hits(ranked, &scan.notes);
@@ -353,11 +235,6 @@ impl Workspace {
         }
         counts
     }
-}
-
-/// Whether nothing was found and the caller still waits.
-fn is_open(outcome: &SearchOutcome, progress: &dyn ProgressSink) -> bool {
-    outcome.found == 0 && !progress.is_cancelled()
 }
 
 /// Returns the nodes of an open session that match, in file order.

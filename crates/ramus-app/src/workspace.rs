@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ramus_archive::{Archive, ArchiveError, ArchiveTree, LazyArchive};
+use ramus_archive::{Archive, ArchiveError, ArchiveTree, LazyArchive, Source};
 use ramus_core::agent::AgentEntry;
 use ramus_core::digest::SessionDigest;
 use ramus_core::files::RevertOutcomes;
@@ -41,8 +41,10 @@ use ramus_store::undo::find_trash_operation;
 use ramus_store::{PathError, StateDir};
 
 use crate::address::{CurrentDir, ResolvedFile, Scope};
+use crate::archive::SendPolicy;
 use crate::prices::ActivePrices;
 use crate::resume::ClientProgram;
+use crate::search::LikeModels;
 
 /// How long a listing of the directories is good for, where several questions are asked over time.
 const LISTING_LIFETIME: Duration = Duration::from_secs(2);
@@ -94,11 +96,16 @@ pub struct Workspace {
     state: StateDir,
     prices: ActivePrices,
     archive: Option<Arc<LazyArchive>>,
+    /// What may be sent to a server, or why that is not known.
+    send_policy: Result<SendPolicy, String>,
     /// The directories of other people and machines, which exist only in the archive.
-    others_roots: Vec<PathBuf>,
+    others_sources: Vec<(PathBuf, Source)>,
     client: ClientProgram,
     /// The caller's current directory; `None`: there is none.
     current_dir: Option<CurrentDir>,
+    /// The directory of the embedding model for searches by meaning, and the model.
+    like_model: Option<PathBuf>,
+    pub(crate) like_models: LikeModels,
     /// Only files below the Claude directories are read.
     confined: bool,
     fresh: Duration,
@@ -160,9 +167,12 @@ impl Workspace {
             state,
             prices: ActivePrices::default(),
             archive: None,
-            others_roots: Vec::new(),
+            send_policy: Ok(SendPolicy::default()),
+            others_sources: Vec::new(),
             client: ClientProgram::default(),
             current_dir: None,
+            like_model: None,
+            like_models: LikeModels::default(),
             confined: false,
             fresh: Duration::MAX,
             progress: Arc::new(()),
@@ -189,9 +199,11 @@ impl Workspace {
             prices: self.prices.clone(),
             client: self.client.clone(),
             current_dir: self.current_dir.clone(),
+            like_model: self.like_model.clone(),
             confined: self.confined,
             fresh: self.fresh,
             progress: self.progress.clone(),
+            send_policy: self.send_policy.clone(),
             ..Self::new(place, self.rule, self.state.clone())
         }
         .with_archive(self.archive.clone())
@@ -214,31 +226,55 @@ impl Workspace {
         Self { archive, claude_dirs: place, ..self }
     }
 
+    /// Takes what the user allows to be sent to a server, or why that is not known.
+    pub fn with_send_policy(self, send_policy: Result<SendPolicy, String>) -> Self {
+        Self { send_policy, ..self }
+    }
+
+    pub(crate) fn send_policy(&self) -> &Result<SendPolicy, String> {
+        &self.send_policy
+    }
+
     /// Adds the sessions that other people and machines archived, and leaves out those of this machine if they are
     /// not wanted.
     pub fn with_team(self, filter: &TeamFilter) -> Result<Self, ArchiveError> {
         let Some(archive) = self.archive.clone() else { return Ok(self) };
         let Some(opened) = archive.open_existing()? else { return Ok(self) };
         let ClaudeDirs { mut roots, cache, mut overlays } = self.claude_dirs.clone();
-        let mut others_roots = Vec::new();
+        let mut others_sources = Vec::new();
         if opened.own_source().is_some_and(|(owner, machine)| !filter.accepts(owner, machine)) {
             roots.clear();
             overlays.clear();
         }
         for (root, source) in opened.other_sources()? {
             if filter.accepts(&source.owner, &source.machine) {
-                let tree = ArchiveTree::new(archive.clone(), root.clone());
+                let tree = ArchiveTree::of_others(archive.clone(), root.clone());
                 overlays.push(Arc::new(Overlay::new(root.clone(), Arc::new(tree))));
-                others_roots.push(root.clone());
+                others_sources.push((root.clone(), source));
                 roots.push(root);
             }
         }
-        Ok(Self { claude_dirs: ClaudeDirs { roots, cache, overlays }, others_roots, ..self })
+        Ok(Self { claude_dirs: ClaudeDirs { roots, cache, overlays }, others_sources, ..self })
+    }
+
+    /// Returns who archived a file, from which machine. `None`: the archive is not shared.
+    pub fn source_of(&self, file: &Path) -> Option<Source> {
+        let archive = self.archive()?;
+        let (owner, machine) = archive.own_source()?;
+        let others = self.others_sources.iter().find(|(root, _)| file.starts_with(root));
+        Some(others.map_or_else(
+            || Source {
+                owner: owner.to_owned(),
+                machine: machine.to_owned(),
+                root: self.root_of(file).unwrap_or_default(),
+            },
+            |(_, source)| source.clone(),
+        ))
     }
 
     /// Whether a file was archived by another person or machine, so that it cannot be restored here.
     pub fn is_of_others(&self, file: &Path) -> bool {
-        self.others_roots.iter().any(|root| file.starts_with(root))
+        self.others_sources.iter().any(|(root, _)| file.starts_with(root))
     }
 
     /// Sets the Claude Code program that sessions are resumed with.
@@ -249,6 +285,11 @@ impl Workspace {
     /// Sets the caller's current directory, whose project comes first.
     pub fn with_current_dir(self, current_dir: Option<CurrentDir>) -> Self {
         Self { current_dir, ..self }
+    }
+
+    /// Sets the directory of the embedding model for searches by meaning.
+    pub fn with_like_model(self, like_model: Option<PathBuf>) -> Self {
+        Self { like_model, ..self }
     }
 
     /// Reads nothing outside of the Claude directories, because the caller is not the owner of the files.
@@ -318,6 +359,10 @@ impl Workspace {
 
     pub(crate) fn current_dir(&self) -> Option<&CurrentDir> {
         self.current_dir.as_ref()
+    }
+
+    pub(crate) fn like_model_dir(&self) -> Option<&Path> {
+        self.like_model.as_deref()
     }
 
     pub(crate) fn is_confined(&self) -> bool {

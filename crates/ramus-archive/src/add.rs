@@ -6,6 +6,7 @@
 //! run: chunks are known by their hash.
 
 mod read;
+mod redacted;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +16,7 @@ use std::thread;
 
 use ramus_core::time::Time;
 use ramus_store::PathError;
+use ramus_store::derived::DerivedData;
 use ramus_store::owned::OwnedFile;
 
 use self::read::{Added, ReadOutcome};
@@ -42,6 +44,8 @@ pub struct AddReport {
     pub added_bytes: u64,
     /// What was stored for them, compressed.
     pub stored_bytes: u64,
+    /// Files that are not text, of which nothing was sent because secrets in them cannot be found.
+    pub left_out: u64,
 }
 
 /// How often to retry a file that another process archived in the meantime.
@@ -56,6 +60,8 @@ const QUEUE: usize = 4;
 pub(crate) struct AddRun<'a> {
     pub(crate) storage: &'a dyn ArchiveStorage,
     pub(crate) now: Time,
+    /// Removes secrets and personal data before anything is stored.
+    pub(crate) redact: bool,
     /// Hears how many bytes were read.
     pub(crate) on_read: &'a (dyn Fn(u64) + Sync),
     /// Hears what could not be read.
@@ -66,21 +72,28 @@ pub(crate) struct AddRun<'a> {
 pub(crate) fn add_files(run: &AddRun<'_>, files: &[OwnedFile]) -> Result<AddReport, ArchiveError> {
     let mut report = AddReport { files: files.len() as u64, ..AddReport::default() };
     let mut left: Vec<&OwnedFile> = files.iter().collect();
-    for _ in 0..ROUNDS {
+    let underived = run.storage.underived_files()?;
+    let is_derived =
+        |key: &FileKey| underived.as_ref().is_none_or(|lacking| !lacking.contains(key));
+    for round in 0..ROUNDS {
         if left.is_empty() {
             break;
         }
         let entries = entries_by_key(run.storage, &left)?;
         left.retain(|file| {
-            let entry = entries.get(&key_of(file));
-            let is_unchanged = entry.is_some_and(|entry| is_archived(entry, file.identity));
+            let key = key_of(file);
+            let is_unchanged = entries.get(&key).is_some_and(|entry| {
+                is_archived(entry, file.identity)
+                    && entry.newest.redacted == run.redact
+                    && (round > 0 || is_derived(&key))
+            });
             if is_unchanged {
                 (run.on_read)(file.bytes);
                 report.unchanged += 1;
             }
             !is_unchanged
         });
-        left = add_round(run, &left, &entries, &mut report)?;
+        left = add_round(run, &left, &entries, underived.is_some(), &mut report)?;
     }
     report.skipped += left.len() as u64;
     Ok(report)
@@ -108,6 +121,8 @@ fn entries_by_key(
 /// Chunks that are stored, or about to be.
 struct KnownChunks<'a> {
     storage: &'a dyn ArchiveStorage,
+    /// What is derived from files is stored, too.
+    derives: bool,
     hashes: OnceLock<Mutex<HashSet<ContentHash>>>,
 }
 
@@ -131,6 +146,7 @@ enum ReaderMessage<'a> {
     /// All chunks of the file came before.
     File(&'a OwnedFile, Box<FileUpdate>, Added),
     Skipped,
+    LeftOut,
     Failed(ArchiveError),
 }
 
@@ -139,9 +155,10 @@ fn add_round<'a>(
     run: &AddRun<'_>,
     files: &[&'a OwnedFile],
     entries: &HashMap<FileKey, FileEntry>,
+    derives: bool,
     report: &mut AddReport,
 ) -> Result<Vec<&'a OwnedFile>, ArchiveError> {
-    let known = KnownChunks { storage: run.storage, hashes: OnceLock::new() };
+    let known = KnownChunks { storage: run.storage, derives, hashes: OnceLock::new() };
     let next = AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
     thread::scope(|scope| {
@@ -173,9 +190,10 @@ fn examine_file<'a>(
 ) -> ReaderMessage<'a> {
     let store = &mut |chunk: PackedChunk| drop(sender.send(ReaderMessage::Chunk(chunk)));
     let is_new = &|hash| known.insert(hash);
-    match read::read_file(run, file, entry, is_new, store) {
+    match read::read_file(run, file, entry, known.derives, is_new, store) {
         Ok(ReadOutcome::Update(update, added)) => ReaderMessage::File(file, update, added),
         Ok(ReadOutcome::Gone) => ReaderMessage::Skipped,
+        Ok(ReadOutcome::NotText) => ReaderMessage::LeftOut,
         Err(ArchiveError::Read(problem)) => {
             (run.on_problem)(&problem);
             ReaderMessage::Skipped
@@ -196,6 +214,7 @@ fn write_messages<'a>(
             ReaderMessage::Chunk(chunk) => batch.push_chunk(chunk),
             ReaderMessage::File(file, update, added) => batch.push_file(file, *update, added),
             ReaderMessage::Skipped => report.skipped += 1,
+            ReaderMessage::LeftOut => report.left_out += 1,
             ReaderMessage::Failed(error) => return Err(error),
         }
         if batch.is_full() {
@@ -213,6 +232,7 @@ const FILES: usize = 512;
 struct Batch<'a> {
     chunks: Vec<PackedChunk>,
     packed_bytes: usize,
+    derived_bytes: usize,
     files: Vec<(&'a OwnedFile, Added)>,
     updates: Vec<FileUpdate>,
     outdated: Vec<&'a OwnedFile>,
@@ -225,12 +245,13 @@ impl<'a> Batch<'a> {
     }
 
     fn push_file(&mut self, file: &'a OwnedFile, update: FileUpdate, added: Added) {
+        self.derived_bytes += update.derived.as_ref().map_or(0, DerivedData::byte_count);
         self.files.push((file, added));
         self.updates.push(update);
     }
 
     fn is_full(&self) -> bool {
-        self.packed_bytes >= BATCH || self.updates.len() >= FILES
+        self.packed_bytes + self.derived_bytes >= BATCH || self.updates.len() >= FILES
     }
 
     fn commit(
@@ -243,6 +264,7 @@ impl<'a> Batch<'a> {
         }
         let outcomes = storage.commit(&self.chunks, &self.updates)?;
         report.stored_bytes += std::mem::take(&mut self.packed_bytes) as u64;
+        self.derived_bytes = 0;
         self.chunks.clear();
         self.updates.clear();
         for ((file, added), outcome) in self.files.drain(..).zip(outcomes) {

@@ -118,7 +118,21 @@ impl Archive {
         on_read: &(dyn Fn(u64) + Sync),
         on_problem: &(dyn Fn(&PathError) + Sync),
     ) -> Result<AddReport, ArchiveError> {
-        add_files(&AddRun { storage: &*self.storage, now, on_read, on_problem }, files)
+        let run = AddRun { storage: &*self.storage, now, redact: false, on_read, on_problem };
+        add_files(&run, files)
+    }
+
+    /// Like [`add`](Self::add), but removes secrets and personal data before anything leaves this machine. Files that
+    /// are not text are left out.
+    pub fn add_redacted(
+        &self,
+        files: &[OwnedFile],
+        now: Time,
+        on_read: &(dyn Fn(u64) + Sync),
+        on_problem: &(dyn Fn(&PathError) + Sync),
+    ) -> Result<AddReport, ArchiveError> {
+        let run = AddRun { storage: &*self.storage, now, redact: true, on_read, on_problem };
+        add_files(&run, files)
     }
 
     /// Lists the archived files of one Claude directory, or of all.

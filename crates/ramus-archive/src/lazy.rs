@@ -1,11 +1,12 @@
 //! An archive that may not exist yet.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use crate::archive::Archive;
 use crate::postgres::has_password;
 use crate::storage::ArchiveError;
+use crate::tree::TeamListing;
 
 /// Where an archive is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,11 +39,13 @@ impl ArchiveLocation {
 pub struct LazyArchive {
     location: ArchiveLocation,
     opened: OnceLock<Archive>,
+    /// The files of other people and machines, listed together.
+    pub(crate) team: Mutex<TeamListing>,
 }
 
 impl LazyArchive {
     pub fn new(location: ArchiveLocation) -> Self {
-        Self { location, opened: OnceLock::new() }
+        Self { location, opened: OnceLock::new(), team: Mutex::default() }
     }
 
     /// Returns the name of the archive in messages: its location, without a password.

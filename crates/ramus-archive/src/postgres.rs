@@ -5,6 +5,7 @@
 
 mod address;
 mod connection;
+mod derived;
 mod schema;
 mod tls;
 mod update;
@@ -13,7 +14,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use ramus_core::query::GramQuery;
 use ramus_core::time::Time;
+use ramus_store::derived::{DerivedKind, FilterAnswer};
 use ramus_store::owned::OwnedKind;
 use ramus_store::plan::FileTime;
 use tokio_postgres::Row;
@@ -22,9 +25,9 @@ use self::address::ServerAddress;
 pub(crate) use self::address::has_password;
 use self::connection::Server;
 use crate::storage::{
-    ArchiveError, ArchiveStorage, ChunkRef, ContentHash, FileEntry, FileKey, FileUpdate, Forgotten,
-    Generation, GenerationChunks, PackedChunk, Source, Totals, UpdateOutcome, path_bytes,
-    path_from_bytes,
+    ArchiveError, ArchiveStorage, ChunkRef, ContentHash, ContentKey, FileEntry, FileKey,
+    FileUpdate, Forgotten, Generation, GenerationChunks, PackedChunk, Source, Totals,
+    UpdateOutcome, path_bytes, path_from_bytes,
 };
 
 /// An archive on a server.
@@ -40,7 +43,7 @@ pub(crate) struct PostgresStorage {
 
 /// A row of `files` with its newest generation begins with these columns.
 const GENERATION: &str = "g.number, g.bytes, g.hash, g.mode, g.modified_seconds, g.modified_nanos, g.added, \
-    g.created_seconds, g.created_nanos";
+    g.created_seconds, g.created_nanos, g.redacted";
 
 impl PostgresStorage {
     /// Connects to a server. The tables must be there.
@@ -339,6 +342,43 @@ impl ArchiveStorage for PostgresStorage {
         let label = |source: Source| (self.root_label(source.clone()), source);
         Ok(rows.iter().map(source).map(label).collect())
     }
+
+    fn files_of_others(&self, roots: &[PathBuf]) -> Result<Vec<FileEntry>, ArchiveError> {
+        let query = format!(
+            "SELECT {GENERATION}, f.owner, f.machine, f.root, f.path, f.session, f.kind, f.identity \
+             FROM ramus.files f JOIN unnest($1::text[], $2::text[], $3::bytea[]) AS u (owner, machine, root) \
+             ON f.owner = u.owner AND f.machine = u.machine AND f.root = u.root \
+             JOIN ramus.generations g ON g.owner = f.owner AND g.file = f.file AND g.number = f.newest"
+        );
+        let sources: Vec<Source> = roots.iter().map(|root| self.source_of(root)).collect();
+        let owners: Vec<&str> = sources.iter().map(|source| &*source.owner).collect();
+        let machines: Vec<&str> = sources.iter().map(|source| &*source.machine).collect();
+        let roots: Vec<&[u8]> = sources.iter().map(|source| path_bytes(&source.root)).collect();
+        let rows = self
+            .server
+            .read(async |client| client.query(&query, &[&owners, &machines, &roots]).await)?;
+        Ok(rows.iter().map(|row| self.file_entry(row)).collect())
+    }
+
+    fn underived_files(&self) -> Result<Option<HashSet<FileKey>>, ArchiveError> {
+        self.list_underived().map(Some)
+    }
+
+    fn derived_values(
+        &self,
+        kind: &DerivedKind,
+        files: &[ContentKey],
+    ) -> Result<HashMap<usize, Vec<u8>>, ArchiveError> {
+        self.fetch_values(kind, files)
+    }
+
+    fn filter_files(
+        &self,
+        queries: &[&GramQuery],
+        files: &[ContentKey],
+    ) -> Result<HashMap<usize, FilterAnswer>, ArchiveError> {
+        self.ask_filters(queries, files)
+    }
 }
 
 fn content_hash(bytes: &[u8]) -> ContentHash {
@@ -378,6 +418,7 @@ fn read_generation(row: &Row) -> Generation {
         ),
         added: Time::from_millis(row.get("added")),
         created: created.map(|(seconds, nanos)| FileTime(seconds, nanos)),
+        redacted: row.get("redacted"),
     }
 }
 

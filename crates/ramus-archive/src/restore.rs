@@ -28,6 +28,8 @@ pub struct RestorePlan {
     pub kept: u64,
     /// The total length of the restored files.
     pub bytes: u64,
+    /// Secrets were removed from some of them before they were sent: they are not what they were.
+    pub is_redacted: bool,
 }
 
 impl Archive {
@@ -39,7 +41,7 @@ impl Archive {
         session: &ArchivedSession,
         request: RestoreRequest,
     ) -> Result<RestorePlan, ArchiveError> {
-        let (mut kept, mut bytes) = (0, 0);
+        let (mut kept, mut bytes, mut is_redacted) = (0, 0, false);
         let mut steps = Vec::new();
         let mut transcript = None;
         for file in &session.files {
@@ -56,6 +58,7 @@ impl Archive {
                     None
                 }
             };
+            is_redacted |= place.is_some() && content.generation.redacted;
             bytes += place.as_ref().map_or(0, |_| content.byte_count());
             let step = place.map(|before| put(path.clone(), before, content));
             if is_transcript {
@@ -88,7 +91,7 @@ impl Archive {
             unreported: 0,
             undoes: None,
         };
-        Ok(RestorePlan { plan, kept, bytes })
+        Ok(RestorePlan { plan, kept, bytes, is_redacted })
     }
 }
 

@@ -7,13 +7,15 @@
 
 mod update;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use ramus_core::query::GramQuery;
 use ramus_core::time::Time;
+use ramus_store::derived::{DerivedKind, FilterAnswer};
 use ramus_store::owned::OwnedKind;
 use ramus_store::plan::FileTime;
 use ramus_store::private_file;
@@ -22,9 +24,9 @@ use rusqlite::{
 };
 
 use crate::storage::{
-    ArchiveError, ArchiveStorage, ChunkRef, ContentHash, FileEntry, FileKey, FileUpdate, Forgotten,
-    Generation, GenerationChunks, PackedChunk, Source, Totals, UpdateOutcome, path_bytes,
-    path_from_bytes,
+    ArchiveError, ArchiveStorage, ChunkRef, ContentHash, ContentKey, FileEntry, FileKey,
+    FileUpdate, Forgotten, Generation, GenerationChunks, PackedChunk, Source, Totals,
+    UpdateOutcome, path_bytes, path_from_bytes,
 };
 
 /// "ramu": distinguishes an archive from other SQLite files.
@@ -266,6 +268,30 @@ impl ArchiveStorage for SqliteStorage {
         Ok(Vec::new())
     }
 
+    fn files_of_others(&self, _: &[PathBuf]) -> Result<Vec<FileEntry>, ArchiveError> {
+        Ok(Vec::new())
+    }
+
+    fn underived_files(&self) -> Result<Option<HashSet<FileKey>>, ArchiveError> {
+        Ok(None)
+    }
+
+    fn derived_values(
+        &self,
+        _: &DerivedKind,
+        _: &[ContentKey],
+    ) -> Result<HashMap<usize, Vec<u8>>, ArchiveError> {
+        Ok(HashMap::new())
+    }
+
+    fn filter_files(
+        &self,
+        _: &[&GramQuery],
+        _: &[ContentKey],
+    ) -> Result<HashMap<usize, FilterAnswer>, ArchiveError> {
+        Ok(HashMap::new())
+    }
+
     fn set_shared(&self, _: &str, _: bool) -> Result<bool, ArchiveError> {
         Err(ArchiveError::NotShareable(self.name.clone()))
     }
@@ -329,6 +355,8 @@ fn read_generation(row: &Row<'_>) -> rusqlite::Result<Generation> {
             (Some(seconds), Some(nanos)) => Some(FileTime(seconds.cast_unsigned(), nanos)),
             _ => None,
         },
+        // It never leaves this machine.
+        redacted: false,
     })
 }
 

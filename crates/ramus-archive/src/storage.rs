@@ -1,15 +1,17 @@
 //! The storage interface of an archive: files, their generations, and chunks identified by their hash.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ramus_core::query::GramQuery;
 use ramus_core::time::Time;
+use ramus_store::derived::{DerivedData, DerivedKind, FilterAnswer};
 use ramus_store::owned::OwnedKind;
 use ramus_store::plan::FileTime;
-use ramus_store::{PathError, WriteError};
+use ramus_store::{FileIdentity, PathError, WriteError};
 
 /// The BLAKE3 hash of some bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -103,6 +105,15 @@ pub struct Generation {
     pub created: Option<FileTime>,
     /// When bytes were last added to it.
     pub added: Time,
+    /// Secrets and personal data were removed before it was sent: these are not the bytes of the file.
+    pub redacted: bool,
+}
+
+/// A file with its content at some time, whose derived values are asked for.
+#[derive(Clone, Debug)]
+pub struct ContentKey {
+    pub key: FileKey,
+    pub identity: FileIdentity,
 }
 
 /// A chunk of a generation.
@@ -139,6 +150,8 @@ pub struct FileUpdate {
     /// The first chunks of the generation are kept, in this number; `chunks` follow them.
     pub kept_chunks: usize,
     pub chunks: Vec<ChunkRef>,
+    /// What was derived from the content. `None`: nothing can be, or the engine keeps nothing of the kind.
+    pub derived: Option<DerivedData>,
 }
 
 /// What became of an update.
@@ -226,6 +239,27 @@ pub trait ArchiveStorage: fmt::Debug + Send + Sync {
     /// in a [`FileKey`].
     fn other_sources(&self) -> Result<Vec<(PathBuf, Source)>, ArchiveError>;
 
+    /// Lists the files of some Claude directories of other people and machines, by their roots.
+    fn files_of_others(&self, roots: &[PathBuf]) -> Result<Vec<FileEntry>, ArchiveError>;
+
+    /// Lists the own files from whose newest content nothing was derived yet by this version of ramus. `None`: the
+    /// engine keeps nothing of the kind, because its files are read faster.
+    fn underived_files(&self) -> Result<Option<HashSet<FileKey>>, ArchiveError>;
+
+    /// Returns derived values of some files, by their place in the list.
+    fn derived_values(
+        &self,
+        kind: &DerivedKind,
+        files: &[ContentKey],
+    ) -> Result<HashMap<usize, Vec<u8>>, ArchiveError>;
+
+    /// Returns what the filters of some files say, by the place in the list.
+    fn filter_files(
+        &self,
+        queries: &[&GramQuery],
+        files: &[ContentKey],
+    ) -> Result<HashMap<usize, FilterAnswer>, ArchiveError>;
+
     /// Lets the team read a project of this person, or no longer. Returns whether that was a change.
     fn set_shared(&self, project: &str, is_shared: bool) -> Result<bool, ArchiveError>;
 
@@ -240,6 +274,8 @@ pub enum ArchiveError {
     NotAnArchive(String),
     #[error("the archive {0} was written by a newer ramus")]
     Newer(String),
+    #[error("the archive {0} was made by an older ramus")]
+    Older(String),
     #[error("no space left for the archive {0}; everything archived so far is kept")]
     Full(String),
     #[error("another program has locked the archive {0}")]
@@ -250,6 +286,9 @@ pub enum ArchiveError {
     NotInitialized(String),
     #[error("the archive {0} is a file on this machine; only an archive on a server can be shared")]
     NotShareable(String),
+    /// What the user allows to be sent.
+    #[error("nothing was sent: {0}")]
+    Policy(String),
     #[error("cannot use the archive {archive}: {what}")]
     Server { archive: String, what: String },
     #[error("no generation {number} of {} is archived", .path.display())]

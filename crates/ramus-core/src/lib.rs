@@ -61,6 +61,7 @@ mod cursor;
 pub mod defect;
 pub mod digest;
 pub mod edit;
+pub mod embedding;
 mod envelope;
 pub mod files;
 pub mod history;

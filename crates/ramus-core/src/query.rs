@@ -22,6 +22,7 @@ mod gram_filter;
 mod hit;
 mod kind;
 mod lines;
+mod loose;
 mod rank;
 mod raw_filter;
 mod record_match;
@@ -224,6 +225,11 @@ impl Query {
     /// Makes the query that every text matches which is not empty.
     pub fn anything() -> Result<Self, QueryError> {
         Ok(Self { is_anything: true, ..Self::from_regex(r"\A(?s:.)")? })
+    }
+
+    /// Makes the query that every text of some kinds matches.
+    pub fn any_text(kinds: &[TextKind]) -> Result<Self, QueryError> {
+        Ok(Self { kinds: kinds.to_vec(), ..Self::anything()? })
     }
 
     fn from_terms(mut terms: Vec<QueryTerm>) -> Self {

@@ -22,6 +22,8 @@ pub mod site;
 
 mod phrases;
 
+use std::io::{self, Write};
+
 use ramus_core::body::Media;
 use ramus_core::session::{NodeId, Session};
 use ramus_core::turn::{ToolCall, Turn};
@@ -90,10 +92,9 @@ pub fn format_first_words(format: DocumentFormat, words: &str) -> String {
     }
 }
 
-/// Writes one turn.
+/// Writes one turn of a document for people.
 pub fn write_turn(
     format: DocumentFormat,
-    session: &Session,
     turn: &Turn,
     config: &ExportConfig<'_>,
     out: &mut String,
@@ -101,9 +102,20 @@ pub fn write_turn(
     match format {
         DocumentFormat::Markdown => markdown::write_turn(turn, config, out),
         DocumentFormat::Html => html::write_turn(turn, config, out),
-        DocumentFormat::Json => json_object::write_turn(session, turn, config, out),
         DocumentFormat::Text => plain_text::write_turn(turn, config, out),
+        // See `write_json_turn`.
+        DocumentFormat::Json => {}
     }
+}
+
+/// Writes one turn as JSON, without holding all of what it writes.
+pub fn write_json_turn(
+    session: &Session,
+    turn: &Turn,
+    config: &ExportConfig<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    json_object::write_turn(session, turn, config, out)
 }
 
 /// Returns the separator between two turns.

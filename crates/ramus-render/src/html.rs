@@ -452,11 +452,11 @@ mod tests {
 
     #[test]
     fn many_addresses_and_brackets_take_no_time_that_grows_with_their_square() {
-        let brackets = format!("https://a.example/({}", ")]".repeat(2_000_000));
+        let brackets = format!("https://a.example/({}", ")]".repeat(300_000));
         let html = prose_html(&brackets);
         assert!(html.contains("href=\"https://a.example/()\""), "{}", &html[..200]);
-        let html = prose_html(&"https://a.example/x ".repeat(100_000));
-        assert_eq!(html.matches("<a ").count(), 100_000);
+        let html = prose_html(&"https://a.example/x ".repeat(20_000));
+        assert_eq!(html.matches("<a ").count(), 20_000);
     }
 
     #[test]

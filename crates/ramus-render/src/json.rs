@@ -42,9 +42,9 @@ pub use sent::{MessageJson, SentJson, UnwordedJson};
 pub use stats::{from_most_complex, from_stats};
 pub use turn::{ReplyUsage, Show, Turn, from_reply, from_turn};
 pub use usage::{
-    Amounts, BlockRow, ByBranch, ByConversation, ByLine, ByModel, ByProject, BySession, ByTime,
-    Client, ClientModel, DailyRow, DailyUsage, OfBranch, PathUsage, Prices, RunningBlock, Unpriced,
-    Usage, UsageProject, UsageSession, daily_usage, most_expensive_first, round_dollars,
+    Amounts, BlockRow, ByBranch, ByConversation, ByLine, ByModel, ByProject, BySession, BySource,
+    ByTime, Client, ClientModel, DailyRow, DailyUsage, OfBranch, PathUsage, Prices, RunningBlock,
+    Unpriced, Usage, UsageProject, UsageSession, daily_usage, most_expensive_first, round_dollars,
     usage_report,
 };
 pub use watch::{

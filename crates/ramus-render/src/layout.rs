@@ -290,6 +290,23 @@ mod tests {
     }
 
     #[test]
+    fn the_end_that_fits_is_measured_in_columns() {
+        for (text, width, end) in [
+            ("abc", 2, "bc"),
+            ("abc", 9, "abc"),
+            ("abc", 0, ""),
+            ("数据", 3, "据"),
+            ("xe\u{301}", 1, "e\u{301}"),
+            ("", 1, ""),
+        ] {
+            assert_eq!(fitting_end(text, width), end, "{text} in {width}");
+        }
+        // A screen is drawn at every key, also after a whole file was pasted.
+        let pasted = "é/".repeat(2_000_000);
+        assert_eq!(fitting_end(&pasted, 4), "é/é/");
+    }
+
+    #[test]
     fn truncates_with_a_sign() {
         let cut = |text, width| truncate_line(&Line::plain(text), width).to_text();
         assert_eq!(cut("hello", 5), "hello");

@@ -372,14 +372,8 @@ mod tests {
         let (mut lines, mut markdown, mut html) = (Vec::new(), String::new(), String::new());
         for turn in &turns {
             write_single_turn(turn, &text, &mut lines);
-            export::write_turn(
-                DocumentFormat::Markdown,
-                &history.session,
-                turn,
-                &config,
-                &mut markdown,
-            );
-            export::write_turn(DocumentFormat::Html, &history.session, turn, &config, &mut html);
+            export::write_turn(DocumentFormat::Markdown, turn, &config, &mut markdown);
+            export::write_turn(DocumentFormat::Html, turn, &config, &mut html);
         }
         let terminal = lines.iter().map(|line| line.to_text() + "\n").collect();
         [("terminal", terminal), ("Markdown", markdown), ("HTML", html)]

@@ -121,7 +121,7 @@ impl HistoryCache {
     }
 
     fn version_dir(&self) -> Option<PathBuf> {
-        Some(self.dir.as_ref()?.join(format!("{FORMAT}-{}", ramus_core::SOURCES)))
+        Some(self.dir.as_ref()?.join(version_name()))
     }
 
     /// Takes the lock for writing project entries. `None`: another process has it, or there is no cache.
@@ -165,6 +165,11 @@ impl HistoryCache {
             drop(fs::remove_dir_all(other));
         }
     }
+}
+
+/// Returns the name of everything that this version of ramus derives from files: other versions cannot read it.
+pub(crate) fn version_name() -> String {
+    format!("{FORMAT}-{}", ramus_core::SOURCES)
 }
 
 /// Held by the one process that may write. Released when dropped.

@@ -240,12 +240,15 @@ impl Write for SpoolBuffer {
             return Ok(bytes.len());
         }
         self.length += bytes.len() as u64;
-        self.memory.extend_from_slice(bytes);
-        if self.memory.len() > self.max_memory {
-            let mut file = BufWriter::new(tempfile::tempfile_in(&self.dir)?);
-            file.write_all(&std::mem::take(&mut self.memory))?;
-            self.spilled = Some(file);
+        if self.memory.len() + bytes.len() <= self.max_memory {
+            self.memory.extend_from_slice(bytes);
+            return Ok(bytes.len());
         }
+        let mut file = BufWriter::new(tempfile::tempfile_in(&self.dir)?);
+        file.write_all(&std::mem::take(&mut self.memory))?;
+        // Not through memory: it may be a hundred megabytes.
+        file.write_all(bytes)?;
+        self.spilled = Some(file);
         Ok(bytes.len())
     }
 

@@ -15,6 +15,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use crate::cache::FileIdentity;
+use crate::claude_dir::HistoryFile;
+use crate::derived::{DerivedRequest, DerivedStore};
 use crate::disk::is_missing;
 use crate::error::PathError;
 use crate::file_mode::file_mode;
@@ -32,6 +34,52 @@ pub trait ArchivedTree: fmt::Debug + Send + Sync {
 
     /// Returns a directory on a disk with enough space for temporary files.
     fn scratch_dir(&self) -> &Path;
+
+    /// Returns the files as they were listed a moment ago, without asking again where that takes long.
+    fn known_files(&self) -> Result<Arc<ArchivedListing>, PathError> {
+        self.files()
+    }
+
+    /// Returns what the Claude directory is called in the archive.
+    fn stored_root(&self) -> &Path;
+
+    /// Returns where derived values of these files are kept. `None`: nowhere.
+    fn derived(&self) -> Option<Arc<dyn DerivedStore>> {
+        None
+    }
+}
+
+/// Returns the stores that keep derived values of archived files, each with those files.
+pub(crate) fn derived_stores<'a>(
+    files: impl Iterator<Item = &'a HistoryFile>,
+) -> Vec<(Arc<dyn DerivedStore>, Vec<DerivedRequest>)> {
+    let mut stores: Vec<(Arc<dyn DerivedStore>, Vec<DerivedRequest>)> = Vec::new();
+    let overlays = OVERLAYS.read().unwrap_or_else(PoisonError::into_inner);
+    let mut last: Option<(&PathBuf, Option<usize>, PathBuf)> = None;
+    for file in files.filter(|file| file.archived) {
+        let Some(identity) = file.identity else { continue };
+        // Files of one directory follow one another.
+        if !last.as_ref().is_some_and(|(root, ..)| file.path.starts_with(root)) {
+            last = overlays.iter().find(|(root, _)| file.path.starts_with(root)).map(
+                |(root, tree)| {
+                    let at = tree.derived().map(|store| {
+                        let is_it =
+                            |(other, _): &(Arc<dyn DerivedStore>, _)| Arc::ptr_eq(other, &store);
+                        stores.iter().position(is_it).unwrap_or_else(|| {
+                            stores.push((store, Vec::new()));
+                            stores.len() - 1
+                        })
+                    });
+                    (root, at, tree.stored_root().to_owned())
+                },
+            );
+        }
+        let Some((overlay, Some(at), root)) = &last else { continue };
+        let Ok(relative) = file.path.strip_prefix(overlay) else { continue };
+        let (path, relative) = (file.path.clone(), relative.to_owned());
+        stores[*at].1.push(DerivedRequest { path, root: root.clone(), relative, identity });
+    }
+    stores
 }
 
 /// Archived files by their path from the Claude directory on.
@@ -135,7 +183,7 @@ pub(crate) fn files_in(dir: &Path) -> Vec<PathBuf> {
 /// Lists the archived files below a directory that are not on disk.
 pub(crate) fn archived_in(dir: &Path) -> Vec<(PathBuf, ArchivedFile)> {
     let Some((tree, relative)) = tree_of(dir) else { return Vec::new() };
-    let Ok(files) = tree.files() else { return Vec::new() };
+    let Ok(files) = tree.known_files() else { return Vec::new() };
     let below = files.range(relative.clone()..).take_while(|(path, _)| path.starts_with(&relative));
     let found = below.filter_map(|(path, file)| {
         let full = dir.join(path.strip_prefix(&relative).ok()?);
@@ -162,7 +210,7 @@ pub(crate) fn archived_file(path: &Path) -> Option<ArchivedFile> {
 
 fn archived(path: &Path) -> Option<(Arc<dyn ArchivedTree>, PathBuf, ArchivedFile)> {
     let (tree, relative) = tree_of(path)?;
-    let file = tree.files().ok()?.get(&relative)?.clone();
+    let file = tree.known_files().ok()?.get(&relative)?.clone();
     Some((tree, relative, file))
 }
 

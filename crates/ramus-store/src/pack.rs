@@ -25,6 +25,7 @@ pub mod write;
 
 pub use manifest::{Manifest, PackedAnnotation, PackedFile, PackedSession, is_plain_name};
 pub use read::{OpenPack, PackError};
+pub use redacted::Redactor;
 pub use source::{PackSource, session_sources};
 pub use write::{PackOptions, PackPlan};
 

@@ -202,6 +202,7 @@ impl NewContent {
                         NewLine::Copied(line) => {
                             let record = open[line.source()].read_record(line.span())?;
                             let mut bytes = line.splice.apply_to(&record);
+                            drop(record);
                             bytes.push(b'\n');
                             each(&bytes)?;
                         }

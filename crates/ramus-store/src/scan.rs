@@ -25,10 +25,12 @@ use crate::cache::{ChunkVerdict, SearchExtent};
 use crate::claude_dir::{FileRole, HistoryFile};
 use crate::error::PathError;
 
+mod archived_filter;
 mod filter;
 mod hit_context;
 mod hit_reader;
 mod line_chunks;
+mod meaning;
 mod merge;
 mod newest_first;
 mod ranked;
@@ -42,9 +44,10 @@ pub use hit_context::{HitContext, HitContextReader, HitNode};
 pub use hit_reader::HitReader;
 use line_chunks::{LineChunk, last_record_time, read_matching_chunks};
 pub(crate) use line_chunks::{SkippedLines, read_line_chunks};
+pub use meaning::{LikeJob, LikeScan, MEANING_KINDS};
 pub use merge::Hit;
 pub use newest_first::HitBatch;
-pub use ranked::{RankedMatch, RankedScan};
+pub use ranked::{NEAR_SHARE, RankedMatch, RankedScan};
 pub use spilled_results::list_spilled_results;
 pub use summary::read_summaries;
 pub(crate) use summary::{LeafSummary, collect_summaries as summaries_in};
@@ -401,7 +404,7 @@ fn date_undated(
 
 impl ScanScope<'_> {
     fn cached_summaries(&self, source: &SearchSource) -> Vec<LeafSummary> {
-        if self.titles { self.filter.cached_summaries(source).to_vec() } else { Vec::new() }
+        if self.titles { self.filter.cached_summaries(source) } else { Vec::new() }
     }
 }
 

@@ -70,6 +70,13 @@ impl SessionReader {
         Ok(self.loaded_bytes(start, end))
     }
 
+    /// Frees the memory of a record that was larger than the window. What is made of it may be as large.
+    pub fn release_large_record(&mut self) {
+        if self.window.capacity() > 4 * WINDOW_BYTES as usize {
+            self.window = Vec::new();
+        }
+    }
+
     fn open(path: &Path) -> io::Result<(Self, Metadata)> {
         let file = overlay::open(path)?;
         let metadata = file.metadata()?;
@@ -165,6 +172,21 @@ mod tests {
                 _ => format!("{n}:{}", "y".repeat(n * 37 % 9000)),
             })
             .collect()
+    }
+
+    #[test]
+    fn the_memory_of_a_large_record_can_be_freed_and_it_is_read_again() {
+        let text = "x".repeat(WINDOW_BYTES as usize * 8);
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        std::fs::write(&path, &text).unwrap();
+        let (mut source, _) = SessionReader::open(&path).unwrap();
+        let span = ByteSpan { offset: 3, len: text.len() as u32 - 3 };
+        for _ in 0..2 {
+            assert_eq!(source.read_record(span).unwrap(), &text.as_bytes()[3..]);
+            source.release_large_record();
+            assert_eq!(source.window.capacity(), 0);
+        }
     }
 
     #[test]

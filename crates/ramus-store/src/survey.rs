@@ -5,6 +5,7 @@
 mod cached_project;
 mod count;
 mod family;
+mod stored;
 mod unrelated;
 
 pub use count::{MostComplex, SurveyCounts, count_survey};
@@ -41,6 +42,7 @@ use cached_project::{
     CachedProject, FreshFile, SurveyExtra, SurveyRequest, UnreadFile, save_projects,
 };
 use family::ProjectFamilies;
+use stored::take_stored;
 use unrelated::RelatedFileSearch;
 
 /// The digests of all files that were read.
@@ -480,11 +482,16 @@ fn survey_listing(
 ) -> Survey {
     let ProjectListing { projects, mut problems } = listing;
     let known = earlier_files(earlier);
-    let remembered: Vec<CachedProject> = projects
+    let mut remembered: Vec<CachedProject> = projects
         .into_par_iter()
         .with_max_len(1)
         .map(|project| CachedProject::load(index, wants, project, &known, on_file))
         .collect();
+    // Without a cache, everything is read.
+    let mut fresh: Vec<Vec<FreshFile>> = match index.dir() {
+        Some(_) => take_stored(wants, &mut remembered, on_file),
+        None => remembered.iter().map(|_| Vec::new()).collect(),
+    };
     let mut unread: Vec<(usize, &UnreadFile)> = remembered
         .iter()
         .enumerate()
@@ -502,7 +509,6 @@ fn survey_listing(
             (*at, surveyed.map(fresh))
         })
         .collect();
-    let mut fresh: Vec<Vec<FreshFile>> = remembered.iter().map(|_| Vec::new()).collect();
     for (at, surveyed) in read {
         match surveyed {
             Ok(surveyed) => fresh[at].push(surveyed),

@@ -66,12 +66,15 @@ pub struct ScreenOptions {
     /// Returns what a session used, for a page of some columns; an error is a sentence.
     pub usage_lines: fn(&Workspace, &Path, usize) -> Result<Vec<Line>, String>,
     /// Returns how files changed between two addresses: all of them or the one with a path.
-    pub file_changes: fn(&Workspace, [&Address; 2], Option<&str>) -> Result<Vec<Line>, String>,
+    pub file_changes: FileChanges,
     /// Opens a file in the program that the system has for it; `false`: there is none.
     pub open_file: fn(&Path) -> bool,
     /// Starts Claude Code at an address of a Claude directory, in the plain terminal, and waits for its end.
     pub resume: Resume,
 }
+
+/// Compares the files at two addresses: all of them, or the one with a path. An error is a sentence.
+pub(crate) type FileChanges = fn(&Workspace, [&Address; 2], Option<&str>) -> Result<Vec<Line>, String>;
 
 type Resume = fn(Option<&Path>, &str, Option<ResumeDecision>) -> io::Result<()>;
 
@@ -363,10 +366,10 @@ impl Workers {
             Effect::CopyMessage(want) => work::spawn_guarded(self.sender.clone(), move |events| {
                 let _ = events.send(ScreenEvent::Text(render::block_text(&want), "the message"));
             }),
-            Effect::CopyResume(at) => {
+            Effect::CopyResume(request) => {
                 let workspace = self.workspace.clone();
                 work::spawn_guarded(self.sender.clone(), move |events| {
-                    let _ = events.send(changes::resume_line(&workspace, &at));
+                    let _ = events.send(changes::resume_line(&workspace, &request));
                 });
             }
             Effect::Export(NodeAddress { file, node }, format) => {

@@ -53,10 +53,9 @@ fn parse_background(text: &str) -> Option<ScreenColors> {
 
 #[cfg(unix)]
 mod asking {
-    use std::fs::File;
-    use std::io::{self, Read, Write, stdin, stdout};
-    use std::os::fd::AsFd;
+    use std::io::{self, Write, stdin, stdout};
 
+    use rustix::io::read;
     use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 
     /// How long an answer is waited for, in tenths of a second: one that comes later would be taken for keys.
@@ -83,8 +82,7 @@ mod asking {
         out.flush()?;
         let (mut answer, mut byte) = (Vec::new(), [0]);
         // Without a buffer, which would keep the keys that come behind the answer.
-        let mut input = File::from(stdin().as_fd().try_clone_to_owned()?);
-        while answer.len() < MAX_ANSWER && input.read(&mut byte)? == 1 {
+        while answer.len() < MAX_ANSWER && read(stdin(), &mut byte)? == 1 {
             answer.push(byte[0]);
             let device = answer.windows(3).rposition(|part| part == b"\x1b[?");
             if byte[0] == b'c' && device.is_some() {

@@ -4,7 +4,7 @@ use ramus_render::layout;
 use ramus_render::{Label, Line};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 
 use crate::theme::ScreenTheme;
 
@@ -69,7 +69,10 @@ impl Canvas<'_> {
         for place in row.columns() {
             let cell = &mut self.buffer[(place.x, place.y)];
             let stands_out = cell.modifier.contains(Modifier::REVERSED);
+            // A match keeps what is behind it.
+            let own_bg = (cell.bg != Color::Reset && style.bg.is_some()).then_some(cell.bg);
             cell.set_style(style);
+            cell.bg = own_bg.unwrap_or(cell.bg);
             if stands_out && style.add_modifier.contains(Modifier::REVERSED) {
                 cell.modifier.remove(Modifier::REVERSED);
             }

@@ -148,8 +148,8 @@ pub(crate) enum Effect {
     /// Copy the words of a message.
     CopyMessage(Box<RenderRequest>),
     Copy(String, &'static str),
-    /// Copy the command that resumes at a message.
-    CopyResume(NodeAddress),
+    /// Copy the command that resumes there.
+    CopyResume(Box<OpenRequest>),
     Draw(Box<crate::panes::tree::TreeRequest>),
     SearchHere(Arc<Chapter>, String),
     FindAll(FindRequest),

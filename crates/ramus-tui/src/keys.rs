@@ -45,6 +45,8 @@ pub(crate) enum KeyAction {
     Undo,
     Resume,
     Copy,
+    CopyResume,
+    ForkResume,
     Export,
     SessionUsage,
     Pack,
@@ -152,6 +154,18 @@ pub(crate) const KEY_BINDINGS: &[KeyBinding] = &[
         "keep: archive everything that is new",
     ),
     bind_keys(Anywhere, &[control_key('o')], KeyAction::Resume, "resume this in Claude Code"),
+    bind_keys(
+        Anywhere,
+        &[plain_key(KeyCode::F(8))],
+        KeyAction::ForkResume,
+        "fork and resume: a new session up to here",
+    ),
+    bind_keys(
+        Anywhere,
+        &[control_key('y')],
+        KeyAction::CopyResume,
+        "copy the command that resumes this",
+    ),
     bind_keys(
         Anywhere,
         &[control_key('p')],
@@ -331,9 +345,11 @@ impl KeyMap {
         fitting.find(|binding| binding.keys.contains(&chord)).map(|binding| binding.action)
     }
 
-    /// Returns the keys of an action in their shortest form, such as `^O` and `PgDn`.
-    pub(crate) fn short_names(&self, action: KeyAction) -> Vec<String> {
-        let bound = self.bindings.iter().filter(|binding| binding.action == action);
+    /// Returns the keys of an action in their shortest form, such as `^O` and `PgDn`; `typing`: only those
+    /// that work where letters are text.
+    pub(crate) fn short_names(&self, action: KeyAction, typing: bool) -> Vec<String> {
+        let works = |binding: &&KeyBinding| !typing || binding.scope == KeyContext::Anywhere;
+        let bound = self.bindings.iter().filter(|binding| binding.action == action).filter(works);
         let short = |chord: &KeyChord| match (chord.0, chord.key_name()) {
             (KeyCode::PageDown, _) => "PgDn".to_owned(),
             (KeyCode::PageUp, _) => "PgUp".to_owned(),

@@ -1,7 +1,16 @@
 mod agents;
 
+mod files;
+
 mod found;
 
+mod live;
+
+mod session;
+
+mod sizes;
+
+use std::fs::File;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -56,6 +65,17 @@ fn test_workspace(home: &TestHome) -> Arc<Workspace> {
     Arc::new(Workspace::for_serving(place, ResumeRule::Client, state))
 }
 
+/// Makes all files below a directory as old as their records.
+fn make_old(dir: &std::path::Path) {
+    let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_225_600);
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        match entry.path() {
+            below if below.is_dir() => make_old(&below),
+            file => File::options().append(true).open(file).unwrap().set_modified(old).unwrap(),
+        }
+    }
+}
+
 /// The screens without a terminal, with real work behind them.
 struct TestScreens {
     state: ScreenState,
@@ -83,6 +103,8 @@ impl TestScreens {
     }
 
     fn with_home(home: TestHome, width: u16, height: u16) -> Self {
+        // What was written just now would be marked as being written.
+        make_old(&home.claude_dir().join("projects"));
         let clock = ScreenClock {
             short: Arc::new(|time| time.to_string()[11..16].to_owned()),
             message: Arc::new(|time| time.to_string()[11..16].to_owned()),
@@ -100,7 +122,9 @@ impl TestScreens {
             keys: crate::keys::KeyMap::default(),
             write_demo: |_| Ok(()),
             usage_lines: |_, _, _| Ok(vec![Line::plain("Total $1.23")]),
-            file_changes: |_, _, _| Ok(vec![Line::plain("+ new")]),
+            file_changes: |_, [then, end], only| {
+                Ok(vec![Line::plain(&format!("{:?} to {:?}: {only:?}", then.node, end.node))])
+            },
             open_file: |path| path.extension().is_some_and(|end| end == "png"),
             resume: |_, _, _| Ok(()),
         };
@@ -186,6 +210,15 @@ impl TestScreens {
         let mut screens = Self::new(width, height);
         screens.type_in("which tea");
         screens.press_key(KeyCode::Enter);
+        // The preview shows the same text before the session is open.
+        while screens.state.visible_transcript().is_none() {
+            let event = screens.events.recv_timeout(Duration::from_secs(20));
+            screens.handle_event(event.expect("because the session opens"));
+        }
+        while screens.state.list.search.is_waiting() {
+            let event = screens.events.recv_timeout(Duration::from_secs(20));
+            screens.handle_event(event.expect("because a search ends"));
+        }
         screens.wait_for_text("You  00:00  a");
         screens
     }

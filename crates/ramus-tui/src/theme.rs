@@ -86,7 +86,7 @@ const DARK: Palette = Palette {
 };
 
 const LIGHT: Palette = Palette {
-    dim: rgb(0x66_6d_7d),
+    dim: rgb(0x5c_63_72),
     prompt: rgb(0x00_66_94),
     name: rgb(0x2a_52_b8),
     heading: rgb(0x2a_52_b8),

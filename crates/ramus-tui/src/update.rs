@@ -60,7 +60,10 @@ pub(crate) fn update_state(state: &mut ScreenState, event: ScreenEvent) -> Vec<E
         ScreenEvent::Paste(text) => state.paste_text(&text),
         ScreenEvent::Resize(width, height) => {
             state.size = (width, height);
-            state.draw_tree()
+            // A window that shrank and grew again has lost cells, although it is as large as before.
+            let mut effects = state.draw_tree();
+            effects.push(Effect::Redraw);
+            effects
         }
         event => state.apply_result(event),
     };
@@ -173,7 +176,7 @@ impl ScreenState {
                 }
             }
             ScreenEvent::Annotations(annotations) => self.list.annotations = annotations,
-            ScreenEvent::Costs(costs) => self.list.costs = costs,
+            ScreenEvent::Costs(costs) => self.list.set_costs(costs),
             ScreenEvent::Text(text, what) => return vec![Effect::Copy(text, what)],
             ScreenEvent::Drawn(drawing) => self.show_drawing(*drawing),
             ScreenEvent::Hits { file, hits } => {
@@ -479,6 +482,8 @@ impl ScreenState {
                 action @ (KeyAction::SessionUsage
                 | KeyAction::Pack
                 | KeyAction::Restore
+                | KeyAction::ForkResume
+                | KeyAction::CopyResume
                 | KeyAction::Export),
             ) if self.overlay.is_none() => return self.session_action(action),
             _ => {}

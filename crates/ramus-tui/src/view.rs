@@ -3,8 +3,8 @@
 use ramus_core::digest::one_line;
 use ramus_render::layout::{self, truncate_line};
 use ramus_render::lineage::lineage_lines;
+use ramus_render::text::format_tokens;
 use ramus_render::text::live::duration_text;
-use ramus_render::text::{cost_text, format_tokens};
 use ramus_render::{Label, Line};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -116,7 +116,7 @@ fn live_line(status: &LiveStatus) -> Line {
         parts.push(Line::new(&format!("context {}", format_tokens(context)), Label::Dim));
     }
     if let Some(cost) = status.cost.filter(|cost| *cost > 0.0) {
-        parts.push(Line::new(&cost_text(cost), Label::Dim));
+        parts.push(Line::new(&format!("${cost:.2}"), Label::Dim));
     }
     let mut line = Line::default();
     for part in parts {
@@ -150,7 +150,9 @@ fn head_line(state: &ScreenState) -> Line {
     let Some(reading) = reading else { return line };
     let standing = branch_line(state, reading);
     let room = usize::from(state.size.0).saturating_sub(line.width() + standing.width() + 1);
-    let project = &reading.chapter.project;
+    // The list may have learned the directory after the session was opened.
+    let project = state.list.project_label(&reading.chapter.file.path);
+    let project = project.as_ref().unwrap_or(&reading.chapter.project);
     if !project.is_empty() {
         line.push(" › ", Label::Dim);
         line.push(&shorten_left(project, room / 2), Label::Dim);

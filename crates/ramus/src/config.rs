@@ -28,6 +28,8 @@ pub(crate) struct Settings {
     pub(crate) pager: Setting<String>,
     pub(crate) prices: Setting<Option<PathBuf>>,
     pub(crate) resume_program: Setting<String>,
+    /// The directory of the embedding model for `find --like`.
+    pub(crate) like_model: Setting<Option<PathBuf>>,
     /// The keys of the screens.
     pub(crate) keys: KeyMap,
     /// Unknown keys of the file, each with its line.
@@ -81,7 +83,7 @@ pub(crate) enum TimeStyle {
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// The names that the file may use.
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "theme",
     "screen_colors",
     "ascii",
@@ -91,6 +93,7 @@ const KEYS: [&str; 10] = [
     "pager",
     "prices",
     "resume_program",
+    "like_model",
     "keys",
 ];
 
@@ -136,6 +139,7 @@ impl Settings {
         let any = |name: &'static str| Some((std::env::var(name).ok()?, Environment(name)));
         let pager = option(global.no_pager, "--no-pager").map(|origin| (String::new(), origin));
         let prices = text("RAMUS_PRICES").map(|(text, origin)| (Some(text.into()), origin));
+        let like_model = text("RAMUS_LIKE_MODEL").map(|(text, origin)| (Some(text.into()), origin));
         Ok(Self {
             theme: Setting::first(
                 [global.color.map(|color| (color, CommandLine("--color"))), no_color, file.theme],
@@ -168,6 +172,10 @@ impl Settings {
                 [None, text("RAMUS_CLAUDE"), file.resume_program],
                 "claude".to_owned(),
             ),
+            like_model: Setting::first(
+                [None, like_model, file.like_model.map(|(path, origin)| (Some(path), origin))],
+                None,
+            ),
             keys: file.keys,
             unknown: file.unknown,
             file: path,
@@ -188,7 +196,13 @@ impl Settings {
             ("pager", self.pager.value.clone(), self.pager.origin),
             ("prices", prices.display().to_string(), self.prices.origin),
             ("resume_program", self.resume_program.value.clone(), self.resume_program.origin),
+            ("like_model", self.like_model_dir().display().to_string(), self.like_model.origin),
         ]
+    }
+
+    /// Returns where the embedding model is, whether it is there or not.
+    pub(crate) fn like_model_dir(&self) -> PathBuf {
+        self.like_model.value.clone().unwrap_or_else(|| env::config_file("model"))
     }
 }
 
@@ -206,6 +220,7 @@ impl Default for Settings {
             pager: Setting::usual("less".to_owned()),
             prices: Setting::usual(None),
             resume_program: Setting::usual("claude".to_owned()),
+            like_model: Setting::usual(None),
             keys: KeyMap::default(),
             unknown: Vec::new(),
         }
@@ -276,6 +291,7 @@ struct ConfigFile {
     pager: FileSetting<String>,
     prices: FileSetting<PathBuf>,
     resume_program: FileSetting<String>,
+    like_model: FileSetting<PathBuf>,
     keys: KeyMap,
     unknown: Vec<String>,
 }
@@ -303,6 +319,7 @@ impl ConfigFile {
                 "pager" => config.pager = entry.text(name, value)?,
                 "prices" => config.prices = entry.path(path, name, value)?,
                 "resume_program" => config.resume_program = entry.text(name, value)?,
+                "like_model" => config.like_model = entry.path(path, name, value)?,
                 "keys" => {
                     let Some(table) = value.as_table() else {
                         return Err(entry.refuse(name, "a table"));

@@ -20,6 +20,7 @@ use crate::args::Global;
 use crate::config::{TimeStyle, UsualScope};
 use crate::error::CommandError;
 use crate::own_dir::{OwnDir, path_variable};
+use crate::send_policy::load_send_policy;
 use crate::ui::Ui;
 
 /// Opens the requested Claude directories, or the default ones.
@@ -148,10 +149,19 @@ fn configured_workspace(
 ) -> Workspace {
     Workspace::new(place, global.active.resume_rule(), state_dir())
         .with_archive(archive(global, &*progress))
+        .with_send_policy(load_send_policy())
         .with_confinement(global.confined)
         .with_client(client_program(global))
         .with_current_dir(current_dir(global))
+        .with_like_model(like_model_dir(global))
         .reporting_to(progress)
+}
+
+/// Returns the directory of the embedding model: the configured one, or the usual one if it is there.
+fn like_model_dir(global: &Global) -> Option<PathBuf> {
+    let settings = &global.settings;
+    let dir = settings.like_model_dir();
+    (settings.like_model.value.is_some() || dir.is_dir()).then_some(dir)
 }
 
 /// Returns the Claude Code program, and the Claude directory that it uses by default.

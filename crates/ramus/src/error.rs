@@ -129,6 +129,10 @@ impl From<ramus_archive::ArchiveError> for CommandError {
         let hint = match &error {
             ArchiveError::NotAnArchive(_) => Some("set RAMUS_ARCHIVE to use another file"),
             ArchiveError::Newer(_) => Some("use the newer ramus"),
+            ArchiveError::Older(_) => {
+                Some("an administrator brings it up to date with `ramus archive init`")
+            }
+            ArchiveError::Policy(_) => Some("docs/team.md describes archive.toml"),
             ArchiveError::NotInitialized(_) => Some("`ramus archive init` prepares it"),
             ArchiveError::NotShareable(_) => Some(
                 "use --archive postgres://… or RAMUS_ARCHIVE to choose a server; see docs/team.md",

@@ -19,6 +19,7 @@ mod panic;
 mod prices;
 mod project;
 mod scope;
+mod send_policy;
 mod ui;
 
 use std::process::ExitCode;

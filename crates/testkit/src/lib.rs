@@ -23,6 +23,7 @@
 
 mod corpus;
 pub mod demo;
+pub mod embedding_model;
 mod short_form;
 mod skip;
 mod test_home;

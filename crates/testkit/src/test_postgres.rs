@@ -62,6 +62,11 @@ impl TestPostgres {
         format!("postgres://{user}@{socket}/ramus")
     }
 
+    /// Returns the directory with the server's socket.
+    pub fn socket_dir(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// Runs SQL with `psql` as a user; returns its output and whether it worked.
     pub fn psql(&self, user: &str, database: &str, sql: &str) -> Output {
         Command::new(self.programs.join("psql"))
@@ -134,13 +139,16 @@ fn start_server(programs: &Path, dir: &Path) -> Child {
         .unwrap()
 }
 
-/// Debian keeps the programs of each version in a directory of their own.
+/// Debian keeps the programs of each version in a directory of their own. `RAMUS_TEST_POSTGRES` names that of another
+/// version.
 fn installed_programs() -> Option<PathBuf> {
+    let named = std::env::var_os("RAMUS_TEST_POSTGRES").map(PathBuf::from);
     let debian = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut dirs: Vec<PathBuf> = debian.map(|entry| entry.path().join("bin")).collect();
     dirs.sort();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let candidates = dirs.into_iter().rev().chain(std::env::split_paths(&path));
+    let found = dirs.into_iter().rev().chain(std::env::split_paths(&path));
+    let candidates: Vec<PathBuf> = named.map_or_else(|| found.collect(), |named| vec![named]);
     candidates
         .into_iter()
         .find(|dir| ["initdb", "postgres", "psql"].iter().all(|name| dir.join(name).is_file()))

@@ -4,6 +4,7 @@ use ramus_archive::add::AddReport;
 use ramus_archive::{Archive, ArchiveError};
 use ramus_core::time::Time;
 
+use super::SendableFiles;
 use crate::address::Scope;
 use crate::workspace::Workspace;
 
@@ -44,8 +45,8 @@ impl ArchivingPlan {
 
 /// Says how archiving went; `size` writes a number of bytes.
 pub fn added_text(report: AddReport, size: &dyn Fn(u64) -> String) -> String {
-    let AddReport { new, grown, rewritten, unchanged, skipped, .. } = report;
-    if new + grown + rewritten + skipped == 0 {
+    let AddReport { new, grown, rewritten, unchanged, skipped, left_out, .. } = report;
+    if new + grown + rewritten + skipped + left_out == 0 {
         return format!("Everything is archived: {}.", count_files(unchanged));
     }
     let counts = [(new, "new"), (grown, "grown"), (rewritten, "rewritten")];
@@ -59,7 +60,11 @@ pub fn added_text(report: AddReport, size: &dyn Fn(u64) -> String) -> String {
         0 => String::new(),
         skipped => format!(", {skipped} skipped"),
     };
-    format!("Archived: {}, {sizes}; {unchanged} unchanged{skipped}", parts.join(", "))
+    let left_out = match left_out {
+        0 => String::new(),
+        files => format!(", {files} not sent (not text, so secrets cannot be found in them)"),
+    };
+    format!("Archived: {}, {sizes}; {unchanged} unchanged{skipped}{left_out}", parts.join(", "))
 }
 
 fn count_files(files: u64) -> String {
@@ -79,7 +84,11 @@ impl Workspace {
             ..ArchivingPlan::default()
         };
         let archived = self.archived_files()?;
-        for file in self.owned_files(&Scope::All) {
+        let files = match self.archive() {
+            Some(archive) => self.sendable_files(archive, &[Scope::All])?.files,
+            None => self.owned_files(&Scope::All),
+        };
+        for file in files {
             if !archived.has(&file.path, file.identity) {
                 plan.files += 1;
                 plan.bytes += file.bytes;
@@ -101,22 +110,27 @@ impl Workspace {
     /// Archives everything that is new; the archive is made if it does not exist. `None`: it is not wanted.
     pub fn archive_everything(&self, now: Time) -> Result<Option<AddReport>, ArchiveError> {
         let Some(place) = self.archive_place() else { return Ok(None) };
-        self.add_to_archive(place.open_or_create()?, &[Scope::All], now).map(Some)
+        let archive = place.open_or_create()?;
+        let files = self.sendable_files(archive, &[Scope::All])?;
+        self.add_to_archive(archive, &files, now).map(Some)
     }
 
-    /// Archives new content of some scopes.
+    /// Archives new content of some files.
     pub fn add_to_archive(
         &self,
         archive: &Archive,
-        scopes: &[Scope],
+        sendable: &SendableFiles,
         now: Time,
     ) -> Result<AddReport, ArchiveError> {
-        let files = self.owned_files_of(scopes);
+        let files = &sendable.files;
         let progress = self.progress_sink();
         progress.begin_reading(files.iter().map(|file| file.bytes).sum());
         let on_read = |bytes| progress.advance_bytes(bytes);
         let on_problem = |problem: &ramus_store::PathError| progress.report_problem(problem);
-        let report = archive.add(&files, now, &on_read, &on_problem);
+        let report = match sendable.redact {
+            true => archive.add_redacted(files, now, &on_read, &on_problem),
+            false => archive.add(files, now, &on_read, &on_problem),
+        };
         progress.end_reading();
         report
     }
@@ -159,6 +173,7 @@ mod tests {
             skipped: 2,
             added_bytes: 100,
             stored_bytes: 10,
+            left_out: 0,
         };
         let text = added_text(report, &size);
         assert_eq!(

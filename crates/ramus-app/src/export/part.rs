@@ -264,7 +264,10 @@ impl<'a> PartReader<'a> {
             DocumentFormat::Json => RecordBody::parse_shown(&line),
             _ => RecordBody::parse_drawn(&line),
         };
-        let body = body.ok()?;
+        let body = body.ok();
+        drop(line);
+        self.source.release_large_record();
+        let body = body?;
         facts.add_body(id, &body);
         Some(body)
     }
@@ -360,7 +363,13 @@ impl<'a> PieceWriter<'a> {
         self.outline_counts.add(export::write_outline_entry(self.format, &turn, &mut self.out));
         outlines.write_all(self.out.as_bytes())?;
         self.out.clear();
-        export::write_turn(self.format, &self.history.session, &turn, &config, &mut self.out);
+        if self.format == DocumentFormat::Json {
+            if out.len() > start {
+                out.write_all(export::turn_separator(self.format).as_bytes())?;
+            }
+            return export::write_json_turn(&self.history.session, &turn, &config, out);
+        }
+        export::write_turn(self.format, &turn, &config, &mut self.out);
         if !self.out.is_empty() {
             if out.len() > start {
                 out.write_all(export::turn_separator(self.format).as_bytes())?;

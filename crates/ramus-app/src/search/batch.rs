@@ -322,11 +322,22 @@ impl<'a> SearchBatch<'a> {
         self.look_up(index);
         let source = self.hit_source(index)?;
         let (place, room) = (self.hits[index].location, self.request.passage_chars);
-        let read = self.hit_reader.read_hit(source, &place, &self.request.query, |finding| {
-            let passage = Passage::cut(&finding.text, &finding.range, room);
-            (finding.text_kind, finding.time, finding.sidechain, passage)
-        });
-        let (kind, time, sidechain, passage) = self.report_problem(read)??;
+        // A message that is only alike has none of the words.
+        let any_text = self.request.like.as_ref().map(|like| &like.any_text);
+        let mut shown = None;
+        for (query, has_words) in [(Some(&self.request.query), true), (any_text, false)] {
+            let Some(query) = query else { continue };
+            let read = self.hit_reader.read_hit(source, &place, query, |finding| {
+                let range = if has_words { finding.range.clone() } else { 0..0 };
+                let passage = Passage::cut(&finding.text, &range, room);
+                (finding.text_kind, finding.time, finding.sidechain, passage)
+            });
+            shown = self.report_problem(read)?;
+            if shown.is_some() {
+                break;
+            }
+        }
+        let (kind, time, sidechain, passage) = shown?;
         let known = std::mem::take(&mut self.located[index]);
         let (address, short_address, short_session) = self.hit_addresses(index, &known);
         let copies = { self.hits[index].all_locations().zip(known.copy_branches()) }

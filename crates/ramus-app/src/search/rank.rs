@@ -9,7 +9,7 @@ use ramus_core::query::{
 };
 use ramus_core::time::Time;
 use ramus_store::claude_dir::FileRole;
-use ramus_store::scan::{Hit, RankedScan, ScanNotes, SearchSource};
+use ramus_store::scan::{Hit, NEAR_SHARE, RankedScan, ScanNotes, SearchSource};
 
 use super::SearchNotes;
 
@@ -20,12 +20,19 @@ pub(super) struct RankedHits {
     pub(super) ranks: Vec<HitRank>,
     /// How many sessions with only some of the words were left out.
     left_out: usize,
+    /// Words that no session has.
+    pub(super) unfound: Vec<String>,
 }
 
 impl RankedHits {
     /// Whether no session has all words.
     pub(super) fn is_partial(&self) -> bool {
-        self.ranks.first().is_some_and(|rank| rank.level == MatchLevel::Partial)
+        self.best_level() == Some(MatchLevel::Partial)
+    }
+
+    /// Returns the level of the closest hit.
+    pub(super) fn best_level(&self) -> Option<MatchLevel> {
+        self.ranks.iter().map(|rank| rank.level).min()
     }
 
     /// Returns what a reader should know about the hits.
@@ -52,6 +59,8 @@ const LENGTH_SHARE: f32 = 0.45;
 const MAX_LENGTH_RATIO: f32 = 4.0;
 /// How many sessions are shown that have only some of the words: the best of them were meant, or none.
 const MAX_PARTIAL: usize = 20;
+/// How fast a session loses its worth with the words that it lacks.
+const LACKING_POWER: i32 = 3;
 /// The weight of words spread over a session, relative to words in one message.
 const SPREAD_SHARE: f32 = 0.6;
 
@@ -106,19 +115,33 @@ pub(super) fn rank_hits(
     let has_all = |terms: &u64| terms & scan.required == scan.required;
     let is_partial = !ranker.session_terms.iter().any(has_all);
     let best = ranker.session_terms.iter().map(|terms| ranker.weight(*terms)).fold(0.0, f32::max);
-    let is_wanted = |terms: &u64| match is_partial {
-        false => has_all(terms),
-        true => ranker.weight(*terms) >= best * 0.999,
+    let accepts_near = is_partial || scan.has_near;
+    let is_wanted = |terms: &u64| {
+        has_all(terms) || (accepts_near && ranker.weight(*terms) >= best * NEAR_SHARE)
     };
     let wanted = by_session.iter().zip(&ranker.session_terms);
     let wanted = wanted.filter(|(hits, terms)| !hits.is_empty() && is_wanted(terms));
-    let mut sessions: Vec<SessionMatch> =
-        wanted.map(|(own, _)| ranker.rank_session(&hits, own, is_partial, groups)).collect();
+    let rank = |(own, terms): (&Vec<usize>, &u64)| {
+        let mut session = ranker.rank_session(&hits, own, *terms, groups);
+        // What a session lacks counts more than how often it has the rest.
+        let share = if best > 0.0 { ranker.weight(*terms) / best } else { 1.0 };
+        session.score *= share.powi(LACKING_POWER);
+        session
+    };
+    let mut sessions: Vec<SessionMatch> = wanted.map(rank).collect();
     sessions.retain(|session| !session.messages.is_empty());
-    sessions.sort_by(|a, b| a.level.cmp(&b.level).then(b.score.total_cmp(&a.score)));
-    let left_out = if is_partial { sessions.len().saturating_sub(MAX_PARTIAL) } else { 0 };
-    sessions.truncate(sessions.len() - left_out);
-    let mut ranked = RankedHits { left_out, ..RankedHits::default() };
+    // By chance a long session has all words somewhere.
+    let group = |session: &SessionMatch| match session.level {
+        MatchLevel::Partial if accepts_near => MatchLevel::Conversation,
+        level => level,
+    };
+    sessions.sort_by(|a, b| group(a).cmp(&group(b)).then(b.score.total_cmp(&a.score)));
+    let found = sessions.len();
+    let mut partial = 0..MAX_PARTIAL;
+    sessions.retain(|it| it.level != MatchLevel::Partial || partial.next().is_some());
+    let left_out = found - sessions.len();
+    let unfound = ranker.unfound_words();
+    let mut ranked = RankedHits { left_out, unfound, ..RankedHits::default() };
     for (place, session) in sessions.iter().enumerate() {
         for message in &session.messages {
             ranked.hits.push(hits[message.hit].clone());
@@ -176,17 +199,20 @@ impl<'a> Ranker<'a> {
         Self { scan, query, weights, session_of, session_terms, newest, sizes, usual_size }
     }
 
+    fn unfound_words(&self) -> Vec<String> {
+        let found = self.session_terms.iter().fold(0, |all, terms| all | terms);
+        let words = self.query.term_texts().take(64).enumerate();
+        let is_unfound = |at: usize| self.scan.required & !found & 1 << at != 0;
+        words.filter(|(at, _)| is_unfound(*at)).map(|(_, word)| word.to_owned()).collect()
+    }
+
     fn weight(&self, terms: u64) -> f32 {
         self.weights.sum_weights(terms & self.scan.required)
     }
 
-    fn rank_session(
-        &self,
-        hits: &[Hit],
-        own: &[usize],
-        is_partial: bool,
-        groups: bool,
-    ) -> SessionMatch {
+    fn rank_session(&self, hits: &[Hit], own: &[usize], terms: u64, groups: bool) -> SessionMatch {
+        let terms = terms & self.scan.required;
+        let is_partial = terms != self.scan.required;
         let strength = |hit: usize| self.scan.ranks[hits[hit].location.rank as usize].strength;
         let mut messages: Vec<MessageMatch> = Vec::new();
         let groups = match groups {
@@ -228,7 +254,7 @@ impl<'a> Ranker<'a> {
         let size = own.first().map_or(0, |hit| self.sizes[hits[*hit].location.source as usize]);
         let ratio = (size as f32 / self.usual_size).min(MAX_LENGTH_RATIO);
         let length = 1.0 - LENGTH_SHARE + LENGTH_SHARE * ratio;
-        let score = self.session_score(&messages) * (1.0 + recency) / length;
+        let score = self.session_score(&messages, terms) * (1.0 + recency) / length;
         let level = messages.iter().map(|message| message.level).min();
         let level = level.unwrap_or(MatchLevel::Partial);
         SessionMatch { messages, level, score, recency }
@@ -274,13 +300,13 @@ impl<'a> Ranker<'a> {
         messages.extend(first.into_iter().chain(rest));
     }
 
-    fn session_score(&self, messages: &[MessageMatch]) -> f32 {
+    /// Returns what the messages of a session are worth, which together have some terms.
+    fn session_score(&self, messages: &[MessageMatch], terms: u64) -> f32 {
         let mut scores: Vec<f32> = messages.iter().map(|message| message.score).collect();
         scores.sort_by_key(|score| Reverse(score.to_bits()));
         let together: f32 =
             scores.iter().zip(NEXT_SHARES).map(|(score, share)| score * share).sum();
-        let has_message =
-            messages.iter().any(|it| matches!(it.level, MatchLevel::Phrase | MatchLevel::Message));
+        let has_message = messages.iter().any(|it| it.strength.terms & terms == terms);
         if has_message { together } else { SPREAD_SHARE * self.spread_score(messages) }
     }
 

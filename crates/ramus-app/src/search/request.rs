@@ -1,5 +1,7 @@
 //! What is searched for, where, and how much of it is wanted.
 
+use std::sync::Arc;
+
 use jiff::Zoned;
 use ramus_core::branches::BranchStatus;
 use ramus_core::pull_request::PullRequestName;
@@ -8,6 +10,7 @@ use ramus_core::query::{
 };
 use ramus_store::scan::{RankedScan, SearchSource, ToolFilter};
 
+use super::like::LikeQuery;
 use super::rank::{RankedHits, rank_hits};
 use crate::address::{AddressError, Scope};
 use crate::time_text::{TimeEdge, TimeError, parse_time};
@@ -21,6 +24,10 @@ const COMMIT_DIGITS: std::ops::RangeInclusive<usize> = 4..=64;
 /// What is searched for, where, and how much of it is wanted.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
+    /// Search for messages that are about this text ([`Workspace::load_like_model`]); the words are those of it.
+    pub like_text: Option<String>,
+    /// The model, and what it makes of the text.
+    pub(super) like: Option<Arc<LikeQuery>>,
     /// The words, and the kinds, roles and times of the texts they are searched in.
     pub query: Query,
     pub scope: Scope,
@@ -87,6 +94,8 @@ pub enum SearchError {
 impl SearchRequest {
     fn new(query: Query) -> Self {
         Self {
+            like_text: None,
+            like: None,
             query,
             scope: Scope::All,
             scope_text: None,
@@ -124,8 +133,10 @@ impl SearchRequest {
         if let Some(filter) = typed.negated.first() {
             return Err(filter.negation_error().into());
         }
+        let mut typed = typed.clone();
+        let like_text = typed.take_like_text();
         if !typed.words.is_empty() {
-            let request = Self::new(Query::from_typed(typed, options)?);
+            let request = Self { like_text, ..Self::new(Query::from_typed(&typed, options)?) };
             return request.with_filters(&typed.filters, now);
         }
         if typed.filters.is_empty() || !typed.without.is_empty() {
@@ -225,6 +236,8 @@ impl SearchRequest {
                 }
                 self.commit = Some(value.to_lowercase());
             }
+            // Taken out before, with the words.
+            FilterKey::Like => {}
             FilterKey::Scope => self.scope_text = Some(value.clone()),
             FilterKey::Is if value == "error" => self.query.only_errors = true,
             FilterKey::Is => return Err(filter.value_error("error").into()),

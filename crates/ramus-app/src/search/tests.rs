@@ -406,3 +406,100 @@ fn messages_without_a_text_are_no_context() {
     };
     assert_eq!((texts(&context.before), texts(&context.after)), ("first".into(), "last".into()));
 }
+
+#[test]
+fn other_forms_are_found_before_words_are_left_out() {
+    let home = TestHome::new();
+    home.write_session("-p/aaaa1111.jsonl", "a user a teapot with a thread_pool");
+    home.write_session("-p/bbbb2222.jsonl", "b user eine Crème mit Größenänderung");
+    home.write_session("-p/cccc3333.jsonl", "c user a login after 30 s");
+    let workspace = test_workspace(&home);
+    let found = |text: &str| {
+        let (hits, outcome) = all_hits(&workspace, &best_request(text));
+        let sessions: Vec<String> = hits.into_iter().map(|hit| hit.session).collect();
+        (sessions.join(" "), outcome.notes.other_forms.join(" "))
+    };
+    let one = |session: &str, words: &str| (session.to_owned(), words.to_owned());
+    assert_eq!(found("teapots"), one("aaaa1111", "teapots"));
+    assert_eq!(found("teapots threadPool"), one("aaaa1111", "teapots threadPool"));
+    assert_eq!(found("thread-pool"), one("aaaa1111", "thread-pool"));
+    assert_eq!(found("creme"), one("bbbb2222", "creme"));
+    assert_eq!(found("groessenaenderung"), one("bbbb2222", "groessenaenderung"));
+    assert_eq!(found("log-in 30s"), one("cccc3333", "log-in 30s"));
+    assert_eq!(found("teapot"), one("aaaa1111", ""));
+    let exact = SearchRequest { is_exact: true, ..best_request("teapots") };
+    assert!(all_hits(&workspace, &exact).0.is_empty(), "exact stays exact");
+    let newest = all_hits(&workspace, &plain_request("teapots")).0;
+    assert_eq!(newest.len(), 1, "in every order");
+    assert_eq!(workspace.count_matches(&plain_request("teapots"), &()).messages, 1);
+}
+
+#[test]
+fn a_session_without_a_common_word_is_listed_beside_one_that_has_all_by_chance() {
+    let home = TestHome::new();
+    let far = "a user the build\nb < a assistant a file\nc < b user a samovar";
+    home.write_session("-p/aaaa1111.jsonl", far);
+    home.write_session(
+        "-p/bbbb2222.jsonl",
+        "d user samovar firmware\ne < d assistant the samovar file",
+    );
+    for n in 0..9 {
+        home.write_session(&format!("-p/cccc000{n}.jsonl"), &format!("x{n} user build a file"));
+    }
+    let (hits, outcome) = all_hits(&test_workspace(&home), &best_request("build file samovar"));
+    let mut sessions: Vec<&str> = hits.iter().map(|hit| &*hit.session).collect();
+    sessions.dedup();
+    assert!(sessions.contains(&"aaaa1111") && sessions.contains(&"bbbb2222"), "{sessions:?}");
+    assert_eq!(sessions.len(), 2, "{sessions:?}");
+    assert!(outcome.notes.is_spread);
+}
+
+fn like_request(workspace: &Workspace, text: &str) -> SearchRequest {
+    let mut request = best_request(&format!("like:\"{text}\""));
+    workspace.load_like_model(&mut request).unwrap();
+    request
+}
+
+#[test]
+fn messages_are_found_by_what_they_are_about() {
+    let home = TestHome::new();
+    home.write_session(
+        "-p/aaaa1111.jsonl",
+        "a user an unstable check of credentials\nb < a assistant repaired",
+    );
+    home.write_session(
+        "-p/bbbb2222.jsonl",
+        "c user boil a kettle\nd < c assistant @30 Bash a samovar",
+    );
+    home.write_session("-p/cccc3333.jsonl", "e user an invoice");
+    let model = home.path().join("model");
+    let cache = ramus_store::cache::HistoryCache::in_dir(home.path().join("cache"));
+    let open = || {
+        let place = ClaudeDirs::open(vec![home.claude_dir()]).unwrap().with_cache(cache.clone());
+        Workspace::new(place, ResumeRule::Client, StateDir::new(home.path().join("state")))
+            .with_like_model(Some(model.clone()))
+    };
+    let text = "like:\"how we fixed the flaky login test\"";
+    let missing = open().load_like_model(&mut best_request(text));
+    assert!(matches!(missing, Err(LikeError::Model(_))), "{missing:?}");
+    testkit::embedding_model::TestModel::default().write_files(&model);
+    for _ in 0..2 {
+        // The second time the vectors come from the cache, if files have settled.
+        let workspace = open();
+        let request = like_request(&workspace, "how we fixed the flaky login test");
+        let (hits, _) = all_hits(&workspace, &request);
+        assert_eq!(hits[0].uuid.as_deref(), Some("a"));
+        assert_eq!(hits[0].rank.as_ref().unwrap().level.as_str(), "meaning");
+        assert!(hits[0].passage.text.contains("unstable check"));
+        let limited = SearchRequest { agents: AgentFilter::None, ..request };
+        assert_eq!(all_hits(&workspace, &limited).0[0].uuid.as_deref(), Some("a"));
+    }
+    let workspace = open();
+    let mut tool = best_request("like:kettle tool:Bash");
+    assert!(matches!(workspace.load_like_model(&mut tool), Err(LikeError::Filter(_))));
+    let mut unknown = best_request("like:xyzzy");
+    assert!(matches!(workspace.load_like_model(&mut unknown), Err(LikeError::UnknownWords(_))));
+    let workspace = test_workspace(&home);
+    assert!(matches!(workspace.load_like_model(&mut best_request(text)), Err(LikeError::NoModel)));
+    assert!(workspace.load_like_model(&mut best_request("kettle")).is_ok(), "no model is needed");
+}

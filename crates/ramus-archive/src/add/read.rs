@@ -4,11 +4,13 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::time::SystemTime;
 
+use ramus_store::derived::{DerivedData, derive_from_file};
 use ramus_store::owned::{OwnedFile, OwnedKind};
 use ramus_store::pack::is_plain_name;
 use ramus_store::plan::FileTime;
 use ramus_store::{FileIdentity, PathError, open_regular};
 
+use super::redacted::{RedactedCopy, redacted_copy};
 use super::{AddReport, AddRun};
 use crate::chunk::{CHUNK, SHORT, pack};
 use crate::storage::{
@@ -20,6 +22,8 @@ pub(super) enum ReadOutcome {
     Update(Box<FileUpdate>, Added),
     /// It was removed after it was listed.
     Gone,
+    /// Secrets in it cannot be found.
+    NotText,
 }
 
 /// What an update adds.
@@ -56,6 +60,7 @@ pub(super) fn read_file(
     run: &AddRun<'_>,
     file: &OwnedFile,
     entry: Option<&FileEntry>,
+    derives: bool,
     is_new: IsNewChunk<'_>,
     store: &mut dyn FnMut(PackedChunk),
 ) -> Result<ReadOutcome, ArchiveError> {
@@ -67,17 +72,43 @@ pub(super) fn read_file(
             Err(source) => return Err(error(source).into()),
         };
         let before = open.metadata().map_err(error)?;
-        let mut reading = Reading { run, file, entry, is_new, store, open };
-        let Some((generation, kept_chunks, chunks)) = reading.read_new(&before)? else { continue };
-        let after = reading.open.metadata().map_err(error)?;
-        let is_settled = FileIdentity::is_same_state(&file.path, &before, &after);
-        if !is_settled && !reading.still_begins_with(&generation)? {
-            continue;
+        let (mut original, mut copy) = (open, None);
+        if run.redact {
+            match redacted_copy(&mut original, &file.path, before.len()).map_err(error)? {
+                Some(redacted) => copy = Some(redacted),
+                None => return Ok(ReadOutcome::NotText),
+            }
         }
-        let identity = FileIdentity::of_settled(&file.path, &after)
-            .filter(|_| is_settled)
-            .map(|id| id.to_bytes().to_vec());
-        let update = reading.update(generation, kept_chunks, chunks, identity)?;
+        let open = match &copy {
+            Some(RedactedCopy { file, .. }) => file.reopen().map_err(error)?,
+            None => original.try_clone().map_err(error)?,
+        };
+        let length = open.metadata().map_err(error)?.len();
+        let mut reading = Reading { run, file, entry, is_new, store, open };
+        let length = if copy.is_some() { length } else { before.len() };
+        let Some((generation, kept_chunks, chunks)) = reading.read_new(&before, length)? else {
+            continue;
+        };
+        let after = original.metadata().map_err(error)?;
+        let is_settled = FileIdentity::is_same_state(&file.path, &before, &after);
+        if !is_settled {
+            let is_same = match &copy {
+                Some(copy) => copy.is_still_of(&mut original).map_err(error)?,
+                None => reading.still_begins_with(&generation)?,
+            };
+            if !is_same {
+                continue;
+            }
+        }
+        let settled = FileIdentity::of_settled(&file.path, &after).filter(|_| is_settled);
+        let identity = settled.map(|id| id.to_bytes().to_vec());
+        let mut update = reading.update(generation, kept_chunks, chunks, identity)?;
+        if derives {
+            update.derived = match &copy {
+                Some(copy) => derive_from_file(copy.file.path(), file.kind).ok(),
+                None => reading.derive_unchanged(&update.generation)?,
+            };
+        }
         let added = added(entry, &update.generation);
         return Ok(ReadOutcome::Update(Box::new(update), added));
     }
@@ -122,15 +153,20 @@ impl Reading<'_> {
     }
 
     /// Reads the file up to its length at opening. `None` if it has become shorter.
-    fn read_new(&mut self, meta: &Metadata) -> Result<Option<NewContent>, ArchiveError> {
+    fn read_new(
+        &mut self,
+        meta: &Metadata,
+        length: u64,
+    ) -> Result<Option<NewContent>, ArchiveError> {
         let mut generation = Generation {
             number: 1,
-            bytes: meta.len(),
+            bytes: length,
             hash: ContentHash([0; 32]),
             mode: mode(meta),
             modified: FileTime::from(meta.modified().unwrap_or(SystemTime::UNIX_EPOCH)),
             created: meta.created().ok().map(FileTime::from),
             added: self.run.now,
+            redacted: self.run.redact,
         };
         if let Some(newest) = self.entry.map(|entry| entry.newest.clone()) {
             if let Some(hasher) = self.hash_beginning(newest.bytes, newest.hash)? {
@@ -239,6 +275,23 @@ impl Reading<'_> {
         Ok(self.hash_beginning(generation.bytes, generation.hash)?.is_some())
     }
 
+    /// Derives what there is to derive from a file, if it has the content that was read before and after.
+    fn derive_unchanged(
+        &mut self,
+        generation: &Generation,
+    ) -> Result<Option<DerivedData>, ArchiveError> {
+        let path = &self.file.path;
+        let Ok(derived) = derive_from_file(path, self.file.kind) else { return Ok(None) };
+        // The path may mean another file by now.
+        self.open = match open_regular(path) {
+            Ok(open) => open,
+            Err(_) => return Ok(None),
+        };
+        let length = self.open.metadata().map_err(|source| self.error(source))?.len();
+        let is_same = length == generation.bytes && self.still_begins_with(generation)?;
+        Ok(is_same.then_some(derived))
+    }
+
     fn update(
         &self,
         generation: Generation,
@@ -256,6 +309,7 @@ impl Reading<'_> {
             generation,
             kept_chunks,
             chunks,
+            derived: None,
         })
     }
 

@@ -6,7 +6,7 @@ use super::connection::Server;
 use crate::storage::ArchiveError;
 
 /// The form of the tables; a higher one is of a newer ramus.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 /// The row with the version of the tables.
 const VERSION_TABLE: &str = "CREATE SCHEMA IF NOT EXISTS ramus;
@@ -29,8 +29,11 @@ pub(super) fn create_tables(server: &Server, is_team: bool) -> Result<(), Archiv
         let found = lock_version(transaction).await?;
         if found < VERSION {
             transaction.batch_execute(include_str!("schema.sql")).await?;
-            // Chunks are compressed already. A server that does not know this setting works too.
-            let external = "ALTER TABLE ramus.chunks ALTER COLUMN packed SET STORAGE EXTERNAL";
+            transaction.batch_execute(include_str!("schema2.sql")).await?;
+            // Chunks are compressed already, and of a filter single bytes are read; a server that does not know this
+            // setting works all the same.
+            let external = "ALTER TABLE ramus.chunks ALTER COLUMN packed SET STORAGE EXTERNAL; \
+                ALTER TABLE ramus.filters ALTER COLUMN bits SET STORAGE EXTERNAL";
             transaction.batch_execute("SAVEPOINT storage").await?;
             if transaction.batch_execute(external).await.is_err() {
                 transaction.batch_execute("ROLLBACK TO SAVEPOINT storage").await?;
@@ -43,7 +46,15 @@ pub(super) fn create_tables(server: &Server, is_team: bool) -> Result<(), Archiv
     if found > VERSION {
         return Err(ArchiveError::Newer(server.name.clone()));
     }
-    if is_team { create_team(server) } else { Ok(()) }
+    // New tables of a team must not be open, or closed, to everybody.
+    if is_team || has_row_security(server)? { create_team(server) } else { Ok(()) }
+}
+
+fn has_row_security(server: &Server) -> Result<bool, ArchiveError> {
+    server.read(async |client| {
+        let query = "SELECT relrowsecurity FROM pg_class WHERE oid = 'ramus.files'::regclass";
+        Ok(client.query_one(query, &[]).await?.get(0))
+    })
 }
 
 /// Returns the version; others who make tables wait until this transaction ends.
@@ -80,6 +91,6 @@ pub(super) fn require_tables(server: &Server) -> Result<(), ArchiveError> {
         VERSION => Ok(()),
         0 => Err(ArchiveError::NotInitialized(server.name.clone())),
         newer if newer > VERSION => Err(ArchiveError::Newer(server.name.clone())),
-        _ => Err(ArchiveError::NotInitialized(server.name.clone())),
+        _ => Err(ArchiveError::Older(server.name.clone())),
     }
 }

@@ -3,7 +3,8 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['machines', 'shares', 'files', 'generations', 'chunks', 'pieces'] LOOP
+    FOREACH name IN ARRAY ARRAY['machines', 'shares', 'files', 'generations', 'chunks', 'pieces',
+        'derived', 'filters'] LOOP
         EXECUTE format('ALTER TABLE ramus.%I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('ALTER TABLE ramus.%I FORCE ROW LEVEL SECURITY', name);
         EXECUTE format('DROP POLICY IF EXISTS own ON ramus.%I', name);
@@ -32,6 +33,12 @@ CREATE POLICY shared ON ramus.pieces FOR SELECT USING (EXISTS (
 DROP POLICY IF EXISTS shared ON ramus.chunks;
 CREATE POLICY shared ON ramus.chunks FOR SELECT USING (EXISTS (
     SELECT 1 FROM ramus.pieces p WHERE p.owner = chunks.owner AND p.hash = chunks.hash));
+DROP POLICY IF EXISTS shared ON ramus.derived;
+CREATE POLICY shared ON ramus.derived FOR SELECT USING (EXISTS (
+    SELECT 1 FROM ramus.files f WHERE f.owner = derived.owner AND f.file = derived.file));
+DROP POLICY IF EXISTS shared ON ramus.filters;
+CREATE POLICY shared ON ramus.filters FOR SELECT USING (EXISTS (
+    SELECT 1 FROM ramus.files f WHERE f.owner = filters.owner AND f.file = filters.file));
 
 -- The version is readable by everybody in the team.
 REVOKE ALL ON SCHEMA ramus FROM PUBLIC;
@@ -39,4 +46,4 @@ REVOKE ALL ON ALL TABLES IN SCHEMA ramus FROM PUBLIC;
 GRANT USAGE ON SCHEMA ramus TO ramus_member, ramus_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA ramus TO ramus_member, ramus_reader;
 GRANT INSERT, UPDATE, DELETE ON ramus.machines, ramus.shares, ramus.files, ramus.generations, ramus.chunks,
-    ramus.pieces TO ramus_member;
+    ramus.pieces, ramus.derived, ramus.filters TO ramus_member;

@@ -20,7 +20,7 @@ pub(super) struct Batch<'a, 'b> {
     pub(super) machine: &'a str,
 }
 
-type Done<T> = Result<T, tokio_postgres::Error>;
+pub(super) type Done<T> = Result<T, tokio_postgres::Error>;
 
 impl Batch<'_, '_> {
     /// Stores chunks; existing ones are not changed.
@@ -55,6 +55,7 @@ impl Batch<'_, '_> {
         if !changed.is_empty() {
             self.note_generations(&changed).await?;
             self.replace_pieces(&changed).await?;
+            self.store_derived(&changed).await?;
             self.count_change().await?;
         }
         Ok(noted)
@@ -178,13 +179,14 @@ impl Batch<'_, '_> {
             .iter()
             .map(|one| one.created.map(|created| created.1.cast_signed()))
             .collect();
+        let redacted: Vec<bool> = generations.iter().map(|one| one.redacted).collect();
         let upsert = "INSERT INTO ramus.generations (owner, file, number, bytes, hash, mode, \
-            modified_seconds, modified_nanos, added, created_seconds, created_nanos) \
+            modified_seconds, modified_nanos, added, created_seconds, created_nanos, redacted) \
             SELECT $1::text, * FROM unnest($2::bytea[], $3::integer[], $4::bigint[], $5::bytea[], $6::integer[], \
-            $7::bigint[], $8::integer[], $9::bigint[], $10::bigint[], $11::integer[]) \
+            $7::bigint[], $8::integer[], $9::bigint[], $10::bigint[], $11::integer[], $12::boolean[]) \
             ON CONFLICT (owner, file, number) DO UPDATE SET bytes = excluded.bytes, hash = excluded.hash, \
             mode = excluded.mode, modified_seconds = excluded.modified_seconds, \
-            modified_nanos = excluded.modified_nanos, added = excluded.added";
+            modified_nanos = excluded.modified_nanos, added = excluded.added, redacted = excluded.redacted";
         self.transaction
             .execute(
                 upsert,
@@ -200,6 +202,7 @@ impl Batch<'_, '_> {
                     &added,
                     &born,
                     &born_nanos,
+                    &redacted,
                 ],
             )
             .await?;
@@ -262,6 +265,10 @@ impl Batch<'_, '_> {
     /// Removes files of this person with all their generations.
     pub(super) async fn forget_files(&self, files: &[Vec<u8>]) -> Done<Forgotten> {
         let own: &[&(dyn tokio_postgres::types::ToSql + Sync)] = &[&self.owner, &files];
+        for table in ["derived", "filters"] {
+            let remove = format!("DELETE FROM ramus.{table} WHERE owner = $1 AND file = ANY ($2)");
+            self.transaction.execute(&remove, own).await?;
+        }
         let removed = self
             .transaction
             .query(

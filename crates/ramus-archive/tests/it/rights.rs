@@ -6,7 +6,7 @@ use crate::bytes::add;
 use crate::postgres::{connect, team_server};
 
 /// Statements that must fail or change nothing, whoever of the others runs them.
-const ATTEMPTS: [&str; 30] = [
+const ATTEMPTS: [&str; 38] = [
     "DELETE FROM ramus.files WHERE owner = 'alice'",
     "DELETE FROM ramus.generations WHERE owner = 'alice'",
     "DELETE FROM ramus.pieces WHERE owner = 'alice'",
@@ -37,6 +37,14 @@ const ATTEMPTS: [&str; 30] = [
     "SET SESSION AUTHORIZATION alice",
     "CREATE FUNCTION ramus.steal() RETURNS integer LANGUAGE sql AS 'SELECT 1'",
     "CREATE TABLE ramus.copy AS SELECT * FROM ramus.chunks",
+    "DELETE FROM ramus.derived WHERE owner = 'alice'",
+    "DELETE FROM ramus.filters WHERE owner = 'alice'",
+    "UPDATE ramus.derived SET value = 'x' WHERE owner = 'alice'",
+    "UPDATE ramus.filters SET bits = 'xxxxxxxx', octets = 8 WHERE owner = 'alice'",
+    "INSERT INTO ramus.derived SELECT 'alice', file, 'x', version, hash, value FROM ramus.derived",
+    "INSERT INTO ramus.filters SELECT 'alice', file, version, 99, hash, 1, 1, octets, '{}', bits FROM ramus.filters",
+    "UPDATE ramus.generations SET redacted = false WHERE owner = 'alice'",
+    "TRUNCATE ramus.derived, ramus.filters",
 ];
 
 #[test]
@@ -48,8 +56,17 @@ fn nobody_changes_or_reads_what_is_not_theirs() {
     let alice = connect(&server, "alice", "laptop");
     add(&alice, &home.claude_dir());
     alice.share_project("-open").unwrap();
-    let tables =
-        ["machines", "shares", "files", "generations", "pieces", "chunks", "schema_version"];
+    let tables = [
+        "machines",
+        "shares",
+        "files",
+        "generations",
+        "pieces",
+        "chunks",
+        "derived",
+        "filters",
+        "schema_version",
+    ];
     let state = || {
         let rows = tables.map(|table| {
             let sql =
@@ -80,12 +97,17 @@ fn nobody_changes_or_reads_what_is_not_theirs() {
         };
         let counts = ["files", "generations", "pieces", "chunks"].map(count);
         assert_eq!(counts, ["1", "1", "1", "1"], "{user}");
+        let secret =
+            "SELECT count(*) FROM ramus.derived WHERE file NOT IN (SELECT file FROM ramus.files)";
+        assert_eq!(server.query(user, "ramus", secret), "0", "{user}");
         let projects = "SELECT string_agg(project, ',') FROM ramus.files";
         assert_eq!(server.query(user, "ramus", projects), "-open", "{user}");
     }
     alice.unshare_project("-open").unwrap();
     assert_eq!(server.query("bob", "ramus", "SELECT count(*) FROM ramus.files"), "0");
     assert_eq!(server.query("bob", "ramus", "SELECT count(*) FROM ramus.chunks"), "0");
+    assert_eq!(server.query("bob", "ramus", "SELECT count(*) FROM ramus.derived"), "0");
+    assert_eq!(server.query("bob", "ramus", "SELECT count(*) FROM ramus.filters"), "0");
 }
 
 #[test]

@@ -35,11 +35,20 @@ impl From<serde_json::Error> for JsonError {
     }
 }
 
+/// Larger lines are decoded without a second copy of their texts.
+const LARGE_LINE_BYTES: usize = 1024 * 1024;
+
 /// Parses one line, repairing a copy of it if it does not parse as it is.
 pub fn parse_line(line: &[u8]) -> Result<Value, JsonError> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     if line.iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace()) {
         return Err(JsonError::Empty);
+    }
+    // serde_json decodes a text into a buffer of its own before it copies it.
+    if line.len() > LARGE_LINE_BYTES
+        && let Some(value) = lazy::LazyJson::parse(line)
+    {
+        return Ok(value.into_value());
     }
     serde_json::from_slice(line).or_else(|error| match repair_line(line) {
         Some(repaired) => Ok(serde_json::from_slice(&repaired)?),
@@ -67,6 +76,17 @@ mod tests {
     fn plain_lines_pass() {
         check(r#"{"a":[1,"x\n\u00e9",null]}"#, r#"{"a":[1,"x\né",null]}"#);
         check(b"\xef\xbb\xbf{\"a\":1}\r", r#"{"a":1}"#);
+    }
+
+    #[test]
+    fn large_lines_parse_the_same() {
+        let text = "a\\n\\u00e9\\\"b ".repeat(LARGE_LINE_BYTES / 8);
+        let line = format!(r#"{{"a":"{text}","b":[1,-2.5e3,null]}}"#);
+        assert!(line.len() > LARGE_LINE_BYTES);
+        let expected: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(parse_line(line.as_bytes()).unwrap(), expected);
+        let torn = &line.as_bytes()[..line.len() - 1];
+        assert!(matches!(parse_line(torn), Err(JsonError::Torn)));
     }
 
     #[test]

@@ -115,7 +115,6 @@ impl ToolUseResult {
         };
         Some(Self { output, persisted })
     }
-
 }
 
 impl PersistedOutput {

@@ -97,7 +97,6 @@ impl UserBody {
                 .map(ThinkingMetadata::from_fields),
         }
     }
-
 }
 
 /// Takes the content from a message object, a plain string, or the record itself.

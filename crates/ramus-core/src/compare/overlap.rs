@@ -133,7 +133,7 @@ impl<'a> PathSteps<'a> {
             .session
             .record(path_part.history.message_tree.message(message).head)
             .uuid;
-        PathStep { path_part: path_part, part, message, uuid: name }
+        PathStep { path_part, part, message, uuid: name }
     }
 
     fn role_at(&self, at: usize) -> RecordRole {

@@ -208,7 +208,9 @@ pub(super) fn json_string(text: &str) -> String {
 /// Applies replacements that do not overlap.
 pub(super) fn apply_edits(line: &[u8], mut edits: Vec<(Range<usize>, String)>) -> Vec<u8> {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
-    let mut out = Vec::with_capacity(line.len() + 128);
+    // With room for a newline: if the vector had to grow, a large line would be in memory three times.
+    let added: usize = edits.iter().map(|(_, text)| text.len()).sum();
+    let mut out = Vec::with_capacity(line.len() + added + 1);
     let mut done = 0;
     for (range, text) in edits {
         if range.start < done {

@@ -115,6 +115,16 @@ impl GramQuery {
         })
     }
 
+    /// Returns the numbers of the bits that a filter must have: all of one of these lists, each modulo its size.
+    pub fn required_bits(&self) -> &[Vec<u32>] {
+        &self.texts
+    }
+
+    /// Returns ranges of escaped characters of which one is enough instead, as UTF-16 units with both ends included.
+    pub fn escaped_ranges(&self) -> &[(u16, u16)] {
+        &self.escaped_units
+    }
+
     /// Whether one of its characters is among the escaped ones.
     pub fn has_escaped_char(&self, odd: &[u16]) -> bool {
         self.escaped_units.iter().any(|(first, last)| {

@@ -22,6 +22,8 @@ pub enum MatchLevel {
     Conversation,
     /// Only some of them: no session has all.
     Partial,
+    /// None of them need be in it: it is about the same.
+    Meaning,
 }
 
 impl MatchLevel {
@@ -32,6 +34,7 @@ impl MatchLevel {
             Self::Message => "message",
             Self::Conversation => "conversation",
             Self::Partial => "partial",
+            Self::Meaning => "meaning",
         }
     }
 }
@@ -264,7 +267,7 @@ impl RankWeights {
             MatchLevel::Phrase if strength.has_whole_phrase => 3.0,
             MatchLevel::Phrase => 2.0,
             MatchLevel::Message => 1.4,
-            MatchLevel::Conversation | MatchLevel::Partial => 1.0,
+            MatchLevel::Conversation | MatchLevel::Partial | MatchLevel::Meaning => 1.0,
         };
         words * kind * repeated * closeness
     }

@@ -37,6 +37,22 @@ impl RawTextFilter {
         Some(Self { is_plain: text.bytes().all(has_one_spelling), ..escaped })
     }
 
+    /// Makes the filter for a text that is a part of each match, in any case.
+    pub(super) fn from_part(part: &str) -> Option<Self> {
+        Self::new(&[part], true)
+    }
+
+    /// Makes the filter for a pattern without signs that JSON escapes. `chars` has all characters of its matches.
+    pub(super) fn from_pattern(pattern: &str, chars: &str) -> Option<Self> {
+        let regex = RegexBuilder::new(pattern).case_insensitive(true).build().ok()?;
+        Some(Self {
+            usual_spelling: UsualSpelling::Pattern(regex),
+            escaped_chars: EscapedChars::from_texts(&[chars], true),
+            is_plain: false,
+            gram_query: None,
+        })
+    }
+
     /// Makes the filter for a regular expression; `None`: a match need not contain any literal.
     pub(super) fn from_hir(hir: &Hir) -> Option<Self> {
         let literals = required_literals(hir)?;

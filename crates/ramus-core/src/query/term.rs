@@ -74,6 +74,17 @@ impl QueryTerm {
         Ok(Self { text: word.to_owned(), regex, raw_filter, weight: word.len() })
     }
 
+    /// Makes the term for other forms of a word. Case is ignored.
+    pub(super) fn from_pattern(
+        word: &str,
+        pattern: &str,
+        raw_filter: Option<RawTextFilter>,
+    ) -> Result<Self, QueryError> {
+        let regex = RegexBuilder::new(pattern).case_insensitive(true).build();
+        let regex = regex.map_err(|error| QueryError { message: error.to_string(), span: None })?;
+        Ok(Self { text: word.to_owned(), regex, raw_filter, weight: word.len() })
+    }
+
     pub(super) fn from_regex(pattern: &str) -> Result<Self, QueryError> {
         let hir = regex_syntax::ParserBuilder::new()
             .multi_line(true)

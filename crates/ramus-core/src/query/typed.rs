@@ -51,11 +51,13 @@ pub enum FilterKey {
     Scope,
     /// A property of a message: `is:error`.
     Is,
+    /// What a message is about, in any words.
+    Like,
 }
 
 impl FilterKey {
     /// The keys as they are typed; the first one of each filter is the usual one.
-    const NAMES: [(&'static str, Self); 16] = [
+    const NAMES: [(&'static str, Self); 17] = [
         ("tool", Self::Tool),
         ("file", Self::File),
         ("since", Self::Since),
@@ -72,6 +74,7 @@ impl FilterKey {
         ("project", Self::Scope),
         ("session", Self::Scope),
         ("is", Self::Is),
+        ("like", Self::Like),
     ];
 
     fn parse(word: &str) -> Option<Self> {
@@ -168,6 +171,20 @@ impl TypedQuery {
         let mut query = Self::default();
         push_word(&mut query.words, text, true);
         query
+    }
+
+    /// Takes the text of the `like:` filters out, with all words, which it consists of, too; `None`: there is none.
+    pub fn take_like_text(&mut self) -> Option<String> {
+        let (like, filters) =
+            std::mem::take(&mut self.filters).into_iter().partition(|it| it.key == FilterKey::Like);
+        self.filters = filters;
+        let like: Vec<TypedFilter> = like;
+        for filter in &like {
+            for word in Self::parse_words(&filter.value).words {
+                push_word(&mut self.words, &word.text, word.is_quoted);
+            }
+        }
+        (!like.is_empty()).then(|| self.words_text())
     }
 
     /// Adds the token that begins at `start`, and returns its length.
@@ -288,6 +305,14 @@ mod tests {
     fn a_filter_with_a_hyphen_is_no_word_to_leave_out() {
         check("pool -tool:Bash -in:\"my project\"", "pool -tool=Bash -in=my project");
         check("pool -\"tool:Bash\" -std::vec", "pool -<tool:Bash> -std::vec");
+    }
+
+    #[test]
+    fn what_a_message_is_like_is_made_of_words() {
+        let mut query = TypedQuery::parse("flaky like:\"login test\" since:7d");
+        assert_eq!(query.take_like_text().as_deref(), Some("flaky login test"));
+        assert_eq!((query.words.len(), query.filters.len()), (3, 1));
+        assert_eq!(query.take_like_text(), None);
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! `--thinking` thinking is left out, with `--tools none` tool calls too. A call whose agent has
 //! a transcript has a link to it.
 
+use std::io::{self, Write};
+
 use ramus_core::session::Session;
 use ramus_core::turn::Turn;
 use serde::Serialize;
@@ -54,8 +56,8 @@ pub(super) fn write_turn(
     session: &Session,
     turn: &Turn,
     config: &ExportConfig<'_>,
-    out: &mut String,
-) {
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut calls = turn.tool_calls();
     let mut turn = crate::json::from_turn(session, turn);
     turn.parts.retain_mut(|part| match part.get("type").and_then(Value::as_str) {
@@ -68,8 +70,8 @@ pub(super) fn write_turn(
         }
         _ => true,
     });
-    out.push('\n');
-    out.push_str(&printable_json(&turn));
+    out.write_all(b"\n")?;
+    Ok(crate::json::write_json(out, &turn)?)
 }
 
 /// Returns a value as JSON that is safe to print. Serializing these types cannot fail.

@@ -280,7 +280,12 @@ fn write_block(text: &str, out: &mut String) {
 
 /// Writes text as a quote and keeps its line breaks.
 fn write_quote(text: &str, out: &mut String) {
-    for line in text.trim_matches('\n').lines() {
+    let text = text.trim_matches('\n');
+    // Growing step by step would hold a text of many megabytes twice.
+    let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1;
+    const MARGIN_BYTES: usize = "> ".len() + "  \n".len();
+    out.reserve(text.len() + lines * MARGIN_BYTES);
+    for line in text.lines() {
         out.push_str("> ");
         out.push_str(line);
         out.push_str("  \n");

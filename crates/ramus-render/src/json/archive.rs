@@ -16,6 +16,9 @@ pub struct ArchiveAdd {
     pub added_bytes: u64,
     /// What was stored for them, compressed.
     pub stored_bytes: u64,
+    /// Only if secrets were removed before sending: files that were not sent because they are not text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<u64>,
 }
 
 /// What `archive init` prepared.
@@ -88,6 +91,9 @@ pub struct ArchiveGeneration {
     pub blake3: String,
     pub modified: String,
     pub added: String,
+    /// Secrets were removed before it was sent; only if so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
 }
 
 /// What `archive verify` found.

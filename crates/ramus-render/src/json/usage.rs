@@ -40,6 +40,10 @@ pub struct Usage {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub branches: Option<Vec<OfBranch>>,
+    /// By person or machine of an archive on a server; only if requested, on the command line alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub by_source: Option<Vec<BySource>>,
     pub by_branch: ByBranch,
     pub by_line: ByLine,
     /// Models without a price, with their tokens.
@@ -164,6 +168,17 @@ pub struct ByProject {
     /// The encoded name.
     pub project: String,
     pub path: Option<String>,
+    #[serde(flatten)]
+    pub amounts: Amounts,
+}
+
+/// What one person, or one machine of a person, used.
+#[derive(Clone, Debug, Serialize)]
+pub struct BySource {
+    pub owner: String,
+    /// `None`: all machines of the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     #[serde(flatten)]
     pub amounts: Amounts,
 }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::file_identity::FileIdentity;
 use super::{CacheLock, HistoryCache, frame_file};
 use crate::buffer_pool;
-use crate::claude_dir::Project;
+use crate::claude_dir::{HistoryFile, Project};
 use crate::regular_file;
 use crate::survey::SurveyedFile;
 
@@ -127,7 +127,40 @@ impl<T: Clone + Encode + DecodeOwned> DigestCache<T> {
             // The file may have changed while it was read.
             keep(file).filter(|keep| keep.identity.is_still_valid(&file.file.path))
         });
-        let fresh: Vec<CachedEntry<T>> = fresh.collect();
+        self.write_entries(
+            path,
+            || old.iter().copied().filter_map(keep).collect(),
+            fresh.collect(),
+        );
+    }
+
+    /// Returns the result of a file, if the file has not changed.
+    pub(crate) fn value(&self, path: &Path) -> Option<&T> {
+        self.entries.get(path.to_str()?).map(|kept| &kept.value)
+    }
+
+    /// Saves results of files that were not cached before.
+    pub(crate) fn save_fresh(&self, _lock: &CacheLock, fresh: Vec<(&HistoryFile, T)>) {
+        let Some(path) = &self.path else { return };
+        let keep = |(file, value): (&HistoryFile, T)| {
+            let identity = file.identity.filter(|it| it.is_still_valid(&file.path))?;
+            Some(CachedEntry { path: file.path.to_str()?.into(), identity, value })
+        };
+        let fresh = fresh.into_iter().filter_map(keep).collect();
+        let copy = |kept: &CachedEntry<T>| CachedEntry {
+            path: kept.path.clone(),
+            identity: kept.identity,
+            value: kept.value.clone(),
+        };
+        self.write_entries(path, || self.entries.values().map(copy).collect(), fresh);
+    }
+
+    fn write_entries(
+        &self,
+        path: &Path,
+        old: impl FnOnce() -> Vec<CachedEntry<T>>,
+        fresh: Vec<CachedEntry<T>>,
+    ) {
         let is_mine = fs::metadata(path).map_or(0, |meta| meta.len()) == self.length;
         // A failed write is harmless: the files are read again next time.
         if self.valid_length == 0
@@ -135,8 +168,7 @@ impl<T: Clone + Encode + DecodeOwned> DigestCache<T> {
             || self.stale > MAX_STALE.max(self.live)
             || !is_mine
         {
-            let all =
-                self.encode_entries(old.iter().copied().filter_map(keep).chain(fresh).collect());
+            let all = self.encode_entries(old().into_iter().chain(fresh).collect());
             drop(frame_file::replace_frames(path, &self.project, &all));
         } else if !fresh.is_empty() {
             drop(frame_file::append_frame(path, self.valid_length, &self.encode_entries(fresh)));

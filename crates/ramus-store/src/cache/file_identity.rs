@@ -71,6 +71,15 @@ impl FileIdentity {
         Self { device, inode: field(0).cast_unsigned(), bytes, other, changed }
     }
 
+    /// Returns the hash that [`of_content`](Self::of_content) was given. `None`: it identifies a file.
+    pub fn content_hash(&self) -> Option<[u8; 32]> {
+        let fields = [self.inode.cast_signed(), self.other.0, self.other.1, self.changed.0]
+            .map(i64::to_le_bytes);
+        let mut hash = [0; 32];
+        hash.chunks_exact_mut(8).zip(fields).for_each(|(part, field)| part.copy_from_slice(&field));
+        (self.device == u64::MAX).then_some(hash)
+    }
+
     /// Returns the identity as bytes of a fixed length, for storing it elsewhere.
     pub fn to_bytes(self) -> [u8; 56] {
         let fields = [

@@ -18,6 +18,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::file_identity::FileIdentity;
 use super::{CacheLock, HistoryCache, frame_file, private_options};
 use crate::claude_dir::{HistoryFile, Project};
+use crate::derived::{DerivedKind, stored_values};
 use crate::error::PathError;
 use crate::regular_file;
 use crate::scan::{
@@ -187,6 +188,11 @@ fn read_exact_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<(
 fn searched_files(project: &Project) -> Vec<HistoryFile> {
     let mut files = project.files.clone();
     files.extend(list_spilled_results(project, None));
+    if files.iter().any(|file| file.archived) {
+        // An archive keeps filters of its own.
+        let kept = stored_values(&DerivedKind::search(), files.iter());
+        files.retain(|file| !kept.contains_key(&file.path));
+    }
     files
 }
 

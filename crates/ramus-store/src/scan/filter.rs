@@ -3,6 +3,8 @@
 use ramus_core::query::{GramQuery, Query};
 use rayon::prelude::*;
 
+use super::archived_filter::ArchivedFilters;
+
 use super::SearchSource;
 use super::summary::LeafSummary;
 use crate::cache::{ChunkVerdict, FileGramFilter, HistoryCache, ProjectGramFilters, SearchExtent};
@@ -12,18 +14,30 @@ use crate::claude_dir::Project;
 #[derive(Debug, Default)]
 pub struct ScanFilter {
     by_project: Vec<Option<ProjectGramFilters>>,
+    /// The filters that an archive keeps of its files.
+    archived: ArchivedFilters,
 }
 
 impl ScanFilter {
     /// Opens the filters of projects, in the order that sources refer to.
     pub fn open(index: &HistoryCache, projects: &[Project]) -> Self {
         let open = |project: &Project| ProjectGramFilters::open(index, project);
-        Self { by_project: projects.par_iter().map(open).collect() }
+        let by_project: Vec<_> = projects.par_iter().map(open).collect();
+        // Without a cache, everything is read.
+        let archived = match index.dir() {
+            Some(_) => ArchivedFilters::new(projects, |at, file| {
+                by_project[at].as_ref().is_none_or(|known| known.file_filter(file).is_none())
+            }),
+            None => ArchivedFilters::default(),
+        };
+        Self { by_project, archived }
     }
 
     /// Returns how many bytes have to be read because they have no filter.
     pub fn unfiltered_bytes(&self, sources: &[SearchSource]) -> u64 {
-        let unknown = sources.iter().filter(|source| self.file_filter(source).is_none());
+        let unknown = sources.iter().filter(|source| {
+            self.file_filter(source).is_none() && !self.archived.may_know(&source.file.path)
+        });
         unknown.map(|source| source.file.bytes).sum()
     }
 
@@ -38,7 +52,13 @@ impl ScanFilter {
     }
 
     fn search_extent(&self, source: &SearchSource, clues: &[&GramQuery]) -> SearchExtent {
-        let kept = self.file_filter(source).filter(|_| !clues.is_empty());
+        if clues.is_empty() {
+            return SearchExtent::All;
+        }
+        let kept = self.file_filter(source);
+        if kept.is_none() && self.archived.may_know(&source.file.path) {
+            return self.archived.search_extent(&source.file.path, clues);
+        }
         // If the filter cannot be read, search the whole file.
         let sight = kept.and_then(|(filters, file)| filters.search_extent(file, clues).ok());
         // The file may have changed since it was listed.
@@ -55,7 +75,9 @@ impl ScanFilter {
         query: &Query,
         term: usize,
     ) -> Option<bool> {
-        self.file_filter(source)?;
+        if self.file_filter(source).is_none() && !self.archived.may_know(&source.file.path) {
+            return None;
+        }
         // A word may be too short for the filters.
         let Some(clue) = query.gram_query_of(term) else { return Some(true) };
         let extent = self.search_extent(source, &[clue]);
@@ -85,8 +107,11 @@ impl ScanFilter {
     }
 
     /// Returns the cached summaries of a file that is not searched completely.
-    pub(super) fn cached_summaries(&self, source: &SearchSource) -> &[LeafSummary] {
-        self.file_filter(source).map(|(_, file)| &*file.summaries).unwrap_or_default()
+    pub(super) fn cached_summaries(&self, source: &SearchSource) -> Vec<LeafSummary> {
+        match self.file_filter(source) {
+            Some((_, file)) => file.summaries.clone(),
+            None => self.archived.summaries(&source.file.path),
+        }
     }
 
     fn file_filter(&self, source: &SearchSource) -> Option<(&ProjectGramFilters, &FileGramFilter)> {

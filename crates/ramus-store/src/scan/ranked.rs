@@ -41,6 +41,8 @@ pub struct RankedScan {
     pub ranks: Vec<RankedMatch>,
     /// The terms that a session must have.
     pub required: u64,
+    /// Sessions that lack words of little weight were searched, too.
+    pub has_near: bool,
     /// The number of sessions that were searched.
     pub sessions: usize,
     /// There are so many matches that older files were not searched.
@@ -52,14 +54,16 @@ pub struct RankedScan {
 /// After so many messages with all words, older files are not searched: nothing tells so many apart but
 /// their time.
 const ENOUGH_MATCHES: usize = 4_000;
+/// How much of the weight of all words a session must have if it may lack some.
+pub const NEAR_SHARE: f32 = 0.7;
 /// How many lines of a file are parsed for each word that is not the rarest.
 const LINES_PER_TERM: u32 = 64;
 /// Up to so many words the rarest is chosen by how many sessions have it; see [`MatchStrength::terms`].
 const MAX_TERMS: usize = 64;
 
 impl ScanJob<'_> {
-    /// Searches for sessions that have all words, the newest files first.
-    pub fn find_ranked(&self) -> RankedScan {
+    /// Searches for sessions that have all words, the newest files first; or nearly all (`with_near`).
+    pub fn find_ranked(&self, with_near: bool) -> RankedScan {
         let groups = session_groups(self.sources);
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
         self.on_threads(|| {
@@ -68,7 +72,7 @@ impl ScanJob<'_> {
             for (group, terms) in groups.iter().zip(&found_terms) {
                 group_terms[*group as usize] |= terms;
             }
-            let plan = RankPlan::new(self.query, &group_terms);
+            let plan = RankPlan::new(self.query, &group_terms, with_near);
             let mut wanted: Vec<usize> = (0..self.sources.len())
                 .filter(|index| plan.wants_terms(group_terms[groups[*index] as usize]))
                 .filter(|index| found_terms[*index] != 0)
@@ -77,7 +81,7 @@ impl ScanJob<'_> {
             let skipped = self.sources.len() - wanted.len();
             self.report_skipped(skipped, &wanted);
             let mut scan = self.rank_sources(&wanted, &plan);
-            (scan.required, scan.sessions) = (plan.required, count);
+            (scan.required, scan.sessions, scan.has_near) = (plan.required, count, with_near);
             scan
         })
     }
@@ -182,8 +186,10 @@ impl ScanJob<'_> {
 struct RankPlan {
     /// The terms that a session must have.
     required: u64,
-    /// If no session has all: how much the terms of a session must weigh.
+    /// If a session may lack some: how much the terms that it has must weigh.
     enough: Option<f32>,
+    /// A session seems to have all terms.
+    has_complete: bool,
     weights: RankWeights,
     /// The rarest of the required terms.
     key: usize,
@@ -191,7 +197,7 @@ struct RankPlan {
 }
 
 impl RankPlan {
-    fn new(query: &Query, group_terms: &[u64]) -> Self {
+    fn new(query: &Query, group_terms: &[u64], with_near: bool) -> Self {
         let words: Vec<&str> = query.term_texts().take(MAX_TERMS).collect();
         let sessions = |term: usize| group_terms.iter().filter(|it| **it & 1 << term != 0).count();
         let frequency = |term| TermFrequency { sessions: sessions(term), of: group_terms.len() };
@@ -200,27 +206,22 @@ impl RankPlan {
         let meaning = (0..words.len()).filter(|term| !is_function_word(words[*term]));
         let meaning = meaning.fold(0, |terms, term| terms | 1 << term);
         let required = if meaning == 0 { all } else { meaning };
-        let enough = if group_terms.iter().any(|terms| terms & required == required) {
-            None
-        } else {
-            let weight = |terms: &u64| weights.sum_weights(terms & required);
-            group_terms.iter().map(weight).reduce(f32::max)
-        };
+        let has_complete = group_terms.iter().any(|terms| terms & required == required);
+        let weight = |terms: &u64| weights.sum_weights(terms & required);
+        let best = group_terms.iter().map(weight).reduce(f32::max);
+        let enough = best.filter(|_| with_near || !has_complete).map(|best| NEAR_SHARE * best);
         let in_required = (0..words.len()).filter(|term| required & 1 << term != 0);
         let key = in_required.min_by_key(|term| (sessions(*term), Reverse(words[*term].len())));
-        Self { required, enough, weights, key: key.unwrap_or(0), terms: words.len() }
+        Self { required, enough, has_complete, weights, key: key.unwrap_or(0), terms: words.len() }
     }
 
     fn wants_terms(&self, terms: u64) -> bool {
-        match self.enough {
-            None => terms & self.required == self.required,
-            // The raw bytes may claim a word that no text has, so a little less is enough, too.
-            Some(enough) => self.weights.sum_weights(terms & self.required) >= 0.8 * enough,
-        }
+        let weight = || self.weights.sum_weights(terms & self.required);
+        terms & self.required == self.required || self.enough.is_some_and(|it| weight() >= it)
     }
 
     fn has_all(&self, terms: u64) -> bool {
-        self.enough.is_none() && terms & self.required == self.required
+        self.has_complete && terms & self.required == self.required
     }
 }
 

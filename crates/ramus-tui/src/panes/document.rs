@@ -1,7 +1,7 @@
 //! A pane with lines to read: a comparison, a list of files, a file.
 
 use ramus_render::layout::fold_line;
-use ramus_render::{Label, Line};
+use ramus_render::{Label, Line, Span};
 use ratatui::layout::Rect;
 
 use crate::canvas::Canvas;
@@ -67,9 +67,19 @@ impl DocumentPane {
 
     /// Goes to the next paragraph, or the one before.
     pub(crate) fn jump_to_stop(&mut self, forward: bool, height: usize) {
+        let is_exchange = |line: &Line| {
+            let begins = |span: &Span| match span.label {
+                Label::Prompt => span.text().starts_with('❯'),
+                label => label == Label::Heading,
+            };
+            line.0.iter().any(begins)
+        };
+        // Conversations are compared by their exchanges, files one after the other.
+        let has_exchanges = self.lines.iter().any(is_exchange);
         let is_stop = |at: &usize| {
             let above = at.checked_sub(1).map(|above| self.lines[above].is_empty());
-            !self.lines[*at].is_empty() && above != Some(false)
+            let is_paragraph = !self.lines[*at].is_empty() && above != Some(false);
+            if has_exchanges { is_exchange(&self.lines[*at]) } else { is_paragraph }
         };
         let top = self.top.min(self.lines.len());
         let found = if forward {
@@ -77,7 +87,8 @@ impl DocumentPane {
         } else {
             (0..top).rev().find(is_stop)
         };
-        if let Some(line) = found {
+        // Before the first one is the beginning.
+        if let Some(line) = found.or((!forward).then_some(0)) {
             self.top = line;
             self.scroll_lines(0, height);
         }

@@ -17,7 +17,7 @@ const LIST_ROWS: &[HelpRow] = &[
     (&[KeyAction::First, KeyAction::Last], "first, last"),
     (&[KeyAction::Enter], "read it"),
     (&[KeyAction::Right, KeyAction::Left], "branches, close them"),
-    (&[KeyAction::Resume], "resume in Claude Code"),
+    (&[KeyAction::Resume, KeyAction::ForkResume], "resume, fork and resume"),
     (&[KeyAction::Everywhere], "this project, or all"),
     (&[KeyAction::ByRepository], "recent, project, repo"),
     (&[KeyAction::Back], "clear the search; quit"),
@@ -25,10 +25,10 @@ const LIST_ROWS: &[HelpRow] = &[
 
 /// What can be typed into the search box.
 const SEARCH_ROWS: &[(&str, &str)] = &[
-    ("word", "titles, projects, contents"),
+    ("word", "titles and contents"),
     ("\"a b\" -c", "a phrase, without c"),
-    ("since:7d", "also until: project:"),
-    ("tool:Bash", "also file: role: is:error"),
+    ("since:7d", "until: project:"),
+    ("tool:Bash", "file: role: is:error"),
     ("branch:", "abandoned or active"),
 ];
 
@@ -44,16 +44,17 @@ const READING_ROWS: &[HelpRow] = &[
     (&[KeyAction::Enter], "open or close"),
     (&[KeyAction::Tools, KeyAction::Thinking, KeyAction::Usage], "calls, thinking, tokens"),
     (&[KeyAction::AgentHere, KeyAction::AgentPane], "agents: here, all"),
-    (&[KeyAction::Images], "open images"),
+    (&[KeyAction::Images, KeyAction::Copy], "open images, copy text"),
     (&[KeyAction::Search, KeyAction::NextHit, KeyAction::PreviousHit], "search here; next, back"),
     (&[KeyAction::Find], "search everything"),
-    (&[KeyAction::Files], "files as of this message"),
+    (&[KeyAction::Files], "files as of here"),
     (&[KeyAction::Diff], "mark a branch, compare"),
-    (&[KeyAction::Resume], "resume in Claude Code"),
-    (&[KeyAction::Goto, KeyAction::Fork, KeyAction::Merge], "go here, fork, merge"),
-    (&[KeyAction::Copy], "copy address or text"),
-    (&[KeyAction::Live], "follow live"),
-    (&[KeyAction::Back], "back"),
+    (&[KeyAction::Resume, KeyAction::ForkResume], "resume, fork and resume"),
+    (
+        &[KeyAction::Goto, KeyAction::Fork, KeyAction::Merge, KeyAction::Undo],
+        "go, fork, merge, undo",
+    ),
+    (&[KeyAction::Live, KeyAction::Back], "follow live, back"),
 ];
 
 const SESSION_ROWS: &[HelpRow] = &[
@@ -63,8 +64,9 @@ const SESSION_ROWS: &[HelpRow] = &[
     (&[KeyAction::SessionUsage], "tokens and cost"),
     (&[KeyAction::Export, KeyAction::Pack], "export, pack"),
     (&[KeyAction::Archive], "archive what is new"),
+    (&[KeyAction::CopyResume], "copy how to resume"),
     (&[KeyAction::Trash, KeyAction::Restore], "trash, restore"),
-    (&[KeyAction::Undo, KeyAction::Log], "undo the last, log"),
+    (&[KeyAction::Log], "what was done, to undo"),
     (&[KeyAction::NextPane], "next pane"),
     #[cfg(unix)]
     (&[KeyAction::Redraw, KeyAction::Suspend], "redraw, suspend"),
@@ -87,10 +89,12 @@ pub(crate) fn help_pane(keys: &KeyMap, focus: Focus, width: usize) -> DocumentPa
     let left = match focus {
         Focus::List => list_lines(keys),
         Focus::Transcript | Focus::Tree => {
-            section_lines(keys, "In a transcript or a tree", READING_ROWS)
+            section_lines(keys, false, "In a transcript or a tree", READING_ROWS)
         }
     };
-    let mut right = section_lines(keys, "The session here", SESSION_ROWS);
+    // Letters are text in the list.
+    let typing = focus == Focus::List;
+    let mut right = section_lines(keys, typing, "The session here", SESSION_ROWS);
     right.push(plain_row(MOUSE_ROW));
     let lines = match width {
         TWO_COLUMNS.. => side_by_side(left, right, width),
@@ -103,15 +107,16 @@ pub(crate) fn help_pane(keys: &KeyMap, focus: Focus, width: usize) -> DocumentPa
 }
 
 fn list_lines(keys: &KeyMap) -> Vec<Line> {
-    let mut lines = section_lines(keys, "In the list", LIST_ROWS);
+    let mut lines = section_lines(keys, true, "In the list", LIST_ROWS);
     lines.push(Line::default());
     lines.push(Line::new("What is typed is searched", Label::Heading));
     lines.extend(SEARCH_ROWS.iter().map(|row| plain_row(*row)));
     lines
 }
 
-fn section_lines(keys: &KeyMap, title: &str, rows: &[HelpRow]) -> Vec<Line> {
-    let rows = rows.iter().map(|(actions, words)| plain_row((&group_keys(keys, actions), words)));
+fn section_lines(keys: &KeyMap, typing: bool, title: &str, rows: &[HelpRow]) -> Vec<Line> {
+    let row = |(actions, words): &HelpRow| plain_row((&group_keys(keys, typing, actions), words));
+    let rows = rows.iter().map(row);
     [Line::new(title, Label::Heading)].into_iter().chain(rows).collect()
 }
 
@@ -122,8 +127,9 @@ fn plain_row((keys, words): (&str, &str)) -> Line {
 }
 
 /// Returns the keys of some actions: the first of each, then the second of each, as many as fit.
-fn group_keys(keys: &KeyMap, actions: &[KeyAction]) -> String {
-    let names: Vec<Vec<String>> = actions.iter().map(|action| keys.short_names(*action)).collect();
+fn group_keys(keys: &KeyMap, typing: bool, actions: &[KeyAction]) -> String {
+    let names = actions.iter().map(|action| keys.short_names(*action, typing));
+    let names: Vec<Vec<String>> = names.collect();
     let most = names.iter().map(Vec::len).max().unwrap_or(0);
     let mut text = String::new();
     for nth in 0..most {
@@ -172,7 +178,7 @@ mod tests {
         for focus in [Focus::List, Focus::Transcript] {
             let lines = help_pane(&keys, focus, 76).page.lines;
             // 24 rows without head, foot and frame.
-            assert!(lines.len() <= 22, "{} lines", lines.len());
+            assert!(lines.len() <= 20, "{} lines", lines.len());
             for line in &lines {
                 assert!(line.width() <= 76 && !line.to_text().contains('…'), "{line:?}");
             }

@@ -159,6 +159,8 @@ pub(crate) struct ListPane {
     pub(crate) costs: HashMap<PathBuf, f64>,
     /// The sessions that were written to a moment ago.
     pub(crate) writing: HashSet<PathBuf>,
+    /// One of them is large enough to be written.
+    pub(crate) has_costs: bool,
     /// The home directory, which is written as `~`.
     pub(crate) home: String,
     /// The Claude directories have been listed.
@@ -256,8 +258,12 @@ impl ListPane {
 
     /// Returns the directory of the project that a file belongs to, as it is shown.
     pub(crate) fn project_label(&self, path: &Path) -> Option<String> {
+        // Agents lie deeper; an archived file lies elsewhere.
+        let is_below = |project: &&ProjectRow| path.starts_with(&project.dir);
         let holds = |project: &&ProjectRow| project.files.iter().any(|file| file.path == path);
-        self.projects.iter().find(holds).map(|project| self.shorten_path(&project.label))
+        let found =
+            self.projects.iter().find(is_below).or_else(|| self.projects.iter().find(holds));
+        found.map(|project| self.shorten_path(&project.label))
     }
 
     /// Returns the start of a session's or an agent's id that means no other one; `None`: another file has

@@ -1,6 +1,6 @@
 //! The palette of actions, and actions on a whole session.
 
-use ramus_app::NodeSelector;
+use ramus_app::{NodeSelector, ResumeDecision};
 use ramus_render::Label;
 use ratatui::crossterm::event::KeyEvent;
 
@@ -54,7 +54,12 @@ impl ScreenState {
             KeyAction::Note => return self.open_prompt(InputPromptKind::Note),
             KeyAction::Undo => return vec![Effect::ApplyChange(ChangeCommand::Undo(None))],
             KeyAction::NextPane => return self.next_pane(),
-            KeyAction::SessionUsage | KeyAction::Pack | KeyAction::Restore | KeyAction::Export => {
+            KeyAction::SessionUsage
+            | KeyAction::Pack
+            | KeyAction::Restore
+            | KeyAction::ForkResume
+            | KeyAction::CopyResume
+            | KeyAction::Export => {
                 return self.session_action(action);
             }
             _ => {}
@@ -84,6 +89,18 @@ impl ScreenState {
         if action == KeyAction::Export {
             self.export_menu();
             return Vec::new();
+        }
+        if matches!(action, KeyAction::ForkResume | KeyAction::CopyResume) {
+            let Some(request) = self.resume_request() else {
+                self.show_status("nothing to resume here", Label::Dim);
+                return Vec::new();
+            };
+            return vec![match action {
+                KeyAction::ForkResume => {
+                    Effect::Resume(Box::new(request), Some(ResumeDecision::Fork))
+                }
+                _ => Effect::CopyResume(Box::new(request)),
+            }];
         }
         let Some(NodeAddress { file, .. }) = self.session_here() else {
             self.show_status("no session here", Label::Dim);

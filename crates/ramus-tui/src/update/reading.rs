@@ -381,7 +381,10 @@ impl ScreenState {
         if chapter.file.role.is_agent() || reading.aside.is_some() {
             return fork.into_iter().collect();
         }
-        let resume = last.map(|last| Effect::CopyResume(chapter.node_address(last)));
+        let resume = last.map(|last| {
+            let target = JumpTarget::Node(last);
+            Effect::CopyResume(Box::new(self.list.request_for(&chapter.file, target)))
+        });
         let resume =
             resume.map(|effect| MenuChoice::new('r', "resume   the command", Some(effect)));
         let is_elsewhere = reading.current_conversation().is_some_and(|current| !current.resumes);

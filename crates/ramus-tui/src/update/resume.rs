@@ -62,7 +62,7 @@ impl ScreenState {
         Vec::new()
     }
 
-    fn resume_request(&self) -> Option<OpenRequest> {
+    pub(super) fn resume_request(&self) -> Option<OpenRequest> {
         match (&self.overlay, self.focus) {
             (Some(Overlay::Branches(branches)), _) => {
                 let target = JumpTarget::Conversation(branches.selected_conversation()?.number);

@@ -142,8 +142,8 @@ fn recovered_journal(workspace: &Workspace, notice: &mut Vec<Line>) -> Result<Jo
 }
 
 /// Returns the command that resumes at a message.
-pub(crate) fn resume_line(workspace: &Workspace, at: &NodeAddress) -> ScreenEvent {
-    let planned = read_target(workspace, at).and_then(|(opened, node)| {
+pub(crate) fn resume_line(workspace: &Workspace, request: &OpenRequest) -> ScreenEvent {
+    let planned = read_place(workspace, request).and_then(|(opened, node)| {
         let now = time_from_system(SystemTime::now());
         let plan = workspace.plan_resume(&opened, node, now);
         let plan = plan.map_err(|error| error_lines(&error, None::<&str>))?;
@@ -157,16 +157,7 @@ pub(crate) fn resume_line(workspace: &Workspace, at: &NodeAddress) -> ScreenEven
 pub(crate) fn plan_resume(workspace: &Workspace, request: OpenRequest) -> ScreenEvent {
     // Read again, because the plan is for the current state of the files.
     workspace.request_refresh();
-    let node = match request.target {
-        JumpTarget::Conversation(n) => NodeSelector::Nth(n as usize),
-        JumpTarget::Resume | JumpTarget::Node(_) => NodeSelector::Resume,
-    };
-    let at = NodeAddress { file: request.file.path.clone(), node };
-    let planned = read_target(workspace, &at).and_then(|(opened, found)| {
-        let node = match request.target {
-            JumpTarget::Node(node) => node,
-            _ => found,
-        };
+    let planned = read_place(workspace, &request).and_then(|(opened, node)| {
         let plan = workspace.plan_resume(&opened, node, time_from_system(SystemTime::now()));
         plan.map_err(|error| error_lines(&error, None::<&str>))
     });
@@ -181,6 +172,24 @@ pub(crate) fn plan_resume(workspace: &Workspace, request: OpenRequest) -> Screen
             ScreenEvent::ResumePlanned(Box::new(request), choice)
         }
     }
+}
+
+/// Reads the session of a request, and finds the message that is meant.
+fn read_place(
+    workspace: &Workspace,
+    request: &OpenRequest,
+) -> Result<(OpenedSession, NodeId), Vec<Line>> {
+    let node = match request.target {
+        JumpTarget::Conversation(n) => NodeSelector::Nth(n as usize),
+        JumpTarget::Resume | JumpTarget::Node(_) => NodeSelector::Resume,
+    };
+    let at = NodeAddress { file: request.file.path.clone(), node };
+    let (opened, found) = read_target(workspace, &at)?;
+    let node = match request.target {
+        JumpTarget::Node(node) => node,
+        _ => found,
+    };
+    Ok((opened, node))
 }
 
 fn read_target(

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::path::Path;
 
+use ramus_app::change::ChangeKind;
 use ramus_app::files_at::file_bytes;
 use ramus_app::{Address, AddressError, NodeSelector, Workspace};
 use ramus_core::time::Time;
@@ -13,9 +14,9 @@ use ramus_render::highlight::{self, Highlight};
 use ramus_render::table::{Table, cell};
 use ramus_render::{Label, Line};
 use ramus_store::journal::{Journal, Operation};
-use ramus_store::plan::OperationKind;
 use ramus_store::undo::is_in_roots;
 
+use crate::app::FileChanges;
 use crate::event::{DocumentRequest, NodeAddress, SavedFiles, ScreenEvent, TextDocument};
 use crate::state::ScreenClock;
 
@@ -32,8 +33,7 @@ pub(crate) struct DocumentStyle {
     /// List files that were merely read too.
     pub(crate) all: bool,
     pub(crate) usage_lines: fn(&Workspace, &Path, usize) -> Result<Vec<Line>, String>,
-    pub(crate) file_changes:
-        fn(&Workspace, [&Address; 2], Option<&str>) -> Result<Vec<Line>, String>,
+    pub(crate) file_changes: FileChanges,
 }
 
 /// Answers a question with a page of some columns.
@@ -192,7 +192,7 @@ fn trash_document(
     let mut seen = HashSet::new();
     let trashed: Vec<&Operation> = { journal.operations.iter().rev() }
         .filter(|operation| is_in_roots(operation, workspace.claude_roots()))
-        .filter(|operation| operation.what == OperationKind::Trash && operation.is_done())
+        .filter(|operation| operation.what == ChangeKind::Trash && operation.is_done())
         .filter(|operation| operation.undone_by.is_none() && !operation.file.exists())
         .filter(|operation| seen.insert(&operation.session))
         .collect();

@@ -82,6 +82,7 @@ fn search_request(workspace: &Workspace, request: &FindRequest) -> Result<Search
     wanted.passage_chars = SNIPPET_CHARS;
     wanted.scope = if request.everywhere { Scope::All } else { workspace.default_scope() };
     workspace.resolve_search_scope(&mut wanted).map_err(|error| error.to_string())?;
+    workspace.load_like_model(&mut wanted).map_err(|error| error.to_string())?;
     Ok(wanted)
 }
 

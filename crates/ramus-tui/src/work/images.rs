@@ -59,7 +59,7 @@ fn write_images(images: &[(Vec<u8>, &str)]) -> Result<Vec<PathBuf>, PathError> {
         let dir = parent.join(format!("ramus-images-{own}-{n}"));
         match fill_private_dir(&dir, &files) {
             Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists && n < MAX_DIRS => {
-                n += 1
+                n += 1;
             }
             made => break made.map(|()| dir)?,
         }

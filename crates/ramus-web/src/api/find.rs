@@ -68,6 +68,12 @@ pub(crate) async fn get_find(
     let typed = request.scope_text.take();
     let scope = move || search_scope(&resolver, &wanted, typed.as_deref());
     request.scope = state.queues.run(TaskKind::Searches, scope).await??;
+    let resolver = state.clone();
+    let load = move || {
+        let loaded = resolver.workspace.load_like_model(&mut request);
+        loaded.map(|()| request).map_err(|error| ApiError::bad_request(error.to_string()))
+    };
+    let request = state.queues.run(TaskKind::Searches, load).await??;
     // Unbounded, so that a slow reader blocks no thread. The number of hits is limited.
     let (sender, receiver) = unbounded_channel();
     let (searching, failed) = (state.clone(), sender.clone());

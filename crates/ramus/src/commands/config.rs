@@ -20,6 +20,7 @@ use crate::ui::Ui;
 ///   pager           a program, such as `"less -R"`
 ///   prices          a file with other prices
 ///   resume_program  the Claude Code program: a name or a path
+///   like_model      the directory of the embedding model for `find --like`
 #[derive(Debug, clap::Args)]
 #[command(
     verbatim_doc_comment,

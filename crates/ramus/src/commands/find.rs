@@ -1,10 +1,11 @@
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use jiff::Zoned;
 use ramus_app::search::{
-    AgentFilter, PER_SESSION, SearchBatch, SearchCounts, SearchError, SearchNotes, SearchOrder,
-    SearchOutcome, SearchRequest,
+    AgentFilter, LikeError, PER_SESSION, SearchBatch, SearchCounts, SearchError, SearchNotes,
+    SearchOrder, SearchOutcome, SearchRequest,
 };
 use ramus_app::{Scope, Workspace};
 use ramus_core::branches::BranchStatus;
@@ -40,11 +41,12 @@ pub(crate) use words::move_words_to_end;
 ///
 /// On a terminal the best sessions come first: those that contain the words as a phrase, then those
 /// with all words in one message, then those with the words in several messages. In a pipe and with
-/// --json the newest messages come first, and each contains all words. If there is no such message,
-/// sessions that contain all words are found.
+/// --json the newest messages come first, and each contains all words. If no message contains all
+/// words as typed, other forms and spellings are found, too (teapots, tea-pot), and sessions that
+/// contain the words in several messages. --exact finds only what was typed.
 ///
 /// TEXT can contain filters: tool:Bash file:main.rs since:7d until:2026-01-31 role:user kind:prompt
-/// branch:abandoned model:opus pr:42 commit:abc123 in:PROJECT is:error. -WORD leaves out messages that
+/// branch:abandoned model:opus pr:42 commit:abc123 in:PROJECT is:error like:WORD. -WORD leaves out messages that
 /// contain WORD. Double quotes inside TEXT find a phrase; the shell removes the outer quotes of
 /// '"thread pool" curl'. A single word with an upper-case letter is case-sensitive, unless that finds
 /// nothing. Copies of a message in several files are one hit.
@@ -84,6 +86,12 @@ pub(crate) struct FindArgs {
     /// Also find similar words where a word does not occur
     #[arg(long)]
     fuzzy: bool,
+    /// Find prompts and replies that are about TEXT, in whatever words. Needs an embedding model
+    #[arg(long, conflicts_with_all = ["exact", "regex", "fuzzy", "line", "word", "count", "files", "sort", "tool", "file", "error", "model"])]
+    like: bool,
+    /// The directory of the embedding model for --like
+    #[arg(long, value_name = "DIR", requires = "like")]
+    like_model: Option<PathBuf>,
     /// Ignore case
     #[arg(short, long)]
     ignore_case: bool,
@@ -214,7 +222,10 @@ fn kind_words() -> impl clap::builder::TypedValueParser<Value = TextKind> {
 }
 
 pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), CommandError> {
-    let workspace = env::command_workspace(ui, global)?;
+    let mut workspace = env::command_workspace(ui, global)?;
+    if let Some(dir) = &args.like_model {
+        workspace = workspace.with_like_model(Some(dir.clone()));
+    }
     let (words, positional) = words::split_scope(&workspace, &args.words, has_scope(args))?;
     let text = words::join_words(words);
     let mut request = search_request(ui, args, &text)?;
@@ -229,6 +240,7 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
         Some(project) => Scope::Project(workspace.resolve_project(project)?),
         None => scope::resolve_scope(&workspace, asked)?,
     };
+    workspace.load_like_model(&mut request).map_err(like_error)?;
     let answer_scope = scope::answer_scope(&workspace, &request.scope, asked);
     scope::print_scope_note(ui, &workspace, asked);
     let (unknown_bytes, found) = if args.count || args.files {
@@ -249,6 +261,12 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
         ErrorKind::Nothing => scope::with_wider_hint(error, &workspace, asked),
         _ => error,
     })
+}
+
+/// Reports why nothing can be found by its meaning.
+pub(crate) fn like_error(error: LikeError) -> CommandError {
+    let hint = error.hint();
+    hint.into_iter().fold(CommandError::user_error(error), CommandError::with_hint)
 }
 
 /// Returns the scope, which can be given in several ways but only once.
@@ -366,6 +384,13 @@ fn search_request(ui: &Ui, args: &FindArgs, text: &str) -> Result<SearchRequest,
         SearchRequest::from_typed(&typed, options, &now)
     };
     let mut request = request.map_err(|error| search_error(ui, args, text, error))?;
+    if args.like {
+        let words = request.query.typed_words().map(TypedQuery::words_text);
+        request.like_text = words.filter(|words| !words.is_empty());
+        if request.like_text.is_none() {
+            return Err(CommandError::user_error("--like needs the text that messages are about"));
+        }
+    }
     request.agents = match args.agents {
         AgentOption::Any => AgentFilter::Any,
         AgentOption::Only => AgentFilter::Only,
@@ -374,7 +399,7 @@ fn search_request(ui: &Ui, args: &FindArgs, text: &str) -> Result<SearchRequest,
     request.order = match args.sort {
         Some(FindSort::Newest) => SearchOrder::Newest,
         Some(FindSort::Best) => SearchOrder::Best,
-        None if args.why => SearchOrder::Best,
+        None if args.why || request.like_text.is_some() => SearchOrder::Best,
         None if ui.terminal && !ui.json && !args.flat && !text.is_empty() => SearchOrder::Best,
         None => SearchOrder::Newest,
     };

@@ -30,6 +30,7 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
     let place = ClaudeDirs::at(roots, env::session_cache(global));
     let workspace = Workspace::for_serving(place, global.active.resume_rule(), env::state_dir())
         .with_archive(env::archive(global, &()))
+        .with_send_policy(crate::send_policy::load_send_policy())
         .with_prices(prices::load_prices(global, None)?)
         .with_client(env::client_program(global))
         .with_current_dir(env::current_dir(global));
@@ -81,6 +82,10 @@ fn usage_lines(workspace: &Workspace, file: &Path, width: usize) -> Result<Vec<L
     let mut all = lines(None).map_err(|error| format!("{:#}", error.error))?;
     // What was spent on abandoned branches is what no other page of the screens says.
     if let Ok(branches) = lines(Some(UsageBy::Branch)) {
+        // Both end with the same note about prices.
+        while all.last().is_some_and(|last| Some(last) == branches.last()) {
+            all.pop();
+        }
         all.push(Line::default());
         all.extend(branches);
     }

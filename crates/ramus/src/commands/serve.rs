@@ -53,6 +53,7 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
         env::state_dir(),
     )
     .with_archive(env::archive(global, &*ui.progress_sink()))
+    .with_send_policy(crate::send_policy::load_send_policy())
     .with_prices(prices)
     .with_client(env::client_program(global));
     let wanted = ListenOptions {

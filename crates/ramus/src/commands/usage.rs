@@ -70,6 +70,7 @@ Examples:
   ramus usage --by session           cost of each session
   ramus usage latest --by branch     cost of its abandoned branches
   ramus usage --by month --csv       for a spreadsheet
+  ramus usage --by owner --everyone  cost of each person of a team
   ramus usage --compare-client       compare with Claude Code's totals
   ramus usage --watch                the current five-hour block, live";
 
@@ -82,6 +83,10 @@ pub(crate) enum UsageBy {
     Model,
     Project,
     Session,
+    /// Each person whose sessions are on the server
+    Owner,
+    /// Each machine that sent sessions to the server
+    Machine,
     /// Each conversation as a whole: messages that several share count for each of them
     Conversation,
     /// Each branch from its fork point to the next: every message counts once
@@ -114,6 +119,12 @@ pub(crate) fn usage(ui: &mut Ui, global: &Global, args: &UsageArgs) -> Result<()
     }
     let mut report =
         report::usage_report(&ledger, &filter, workspace.active_prices(), now.time_zone(), args.by);
+    report.by_source = match args.by {
+        Some(by @ (UsageBy::Owner | UsageBy::Machine)) => {
+            Some(report::by_source(&workspace, &ledger, by)?)
+        }
+        _ => None,
+    };
     report.client = client;
     ui.let_go(ledger);
     ui.let_go(used);

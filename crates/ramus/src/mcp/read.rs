@@ -97,7 +97,7 @@ fn turn_piece(part: &LinkedPathPart, id: &str, turn: &Turn, depth: ReadDepth) ->
         picture_link: &|_| None,
     };
     let mut markdown = String::new();
-    export::write_turn(DocumentFormat::Markdown, session, turn, &config, &mut markdown);
+    export::write_turn(DocumentFormat::Markdown, turn, &config, &mut markdown);
     // Anchors are for browsers.
     let lines = markdown.split_inclusive('\n').filter(|line| !line.starts_with("<a id=\""));
     let mut text: String = lines.collect();

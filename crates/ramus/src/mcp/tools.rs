@@ -24,7 +24,7 @@ use super::page::PageRequest;
 use super::read::{ReadDepth, read_path};
 use super::{McpServer, ToolFailure, brief};
 use crate::args::Global;
-use crate::commands::find::{no_match, no_match_hint};
+use crate::commands::find::{like_error, no_match, no_match_hint};
 use crate::commands::tree::{self, TreeArgs};
 use crate::commands::usage::{self, UsageBy};
 use crate::commands::{annotate, conversations, diff, files, projects, sessions};
@@ -46,6 +46,9 @@ struct Search {
     /// The query is a regular expression
     #[serde(default)]
     regex: bool,
+    /// Find prompts and replies that are about the query, in whatever words. Works if the user has configured a model
+    #[serde(default)]
+    like: bool,
     /// Only messages from this role: user, assistant, tool, system
     role: Option<String>,
     /// Only on branches of this status: active or abandoned
@@ -424,6 +427,10 @@ fn search_rows(
     .map_err(CommandError::user_error)?;
     let typed = request.scope_text.take();
     request.scope = workspace.resolve_scope(typed.as_deref())?;
+    if asked.like {
+        request.like_text = request.query.typed_words().map(TypedQuery::words_text);
+    }
+    workspace.load_like_model(&mut request).map_err(like_error)?;
     // A search in one session shows all of its hits.
     let is_single = matches!(request.scope, Scope::Session(_));
     (request.order, request.per_session) = (SearchOrder::Best, (!is_single).then_some(PER_SESSION));

@@ -14,6 +14,8 @@ use crate::ramus_command;
 /// A Claude directory with an archive of its own.
 struct Kept {
     home: TestHome,
+    /// The URL of a server. `None`: the archive is a file.
+    server: Option<String>,
 }
 
 const SESSION: &str = "0a1b2c3d-0000-4000-8000-000000000001";
@@ -33,7 +35,7 @@ impl Kept {
         let backup = home.claude_dir().join(format!("file-history/{SESSION}/0123456789abcdef@v1"));
         fs::create_dir_all(backup.parent().unwrap()).unwrap();
         fs::write(backup, "fn main() {}\n").unwrap();
-        Self { home }
+        Self { home, server: None }
     }
 
     fn archive(&self) -> PathBuf {
@@ -42,7 +44,10 @@ impl Kept {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = ramus_command(&self.home.claude_dir(), args);
-        command.env("RAMUS_ARCHIVE", self.archive());
+        match &self.server {
+            Some(url) => command.env("RAMUS_ARCHIVE", url),
+            None => command.env("RAMUS_ARCHIVE", self.archive()),
+        };
         command.env("RAMUS_STATE_DIR", self.home.path().join("state"));
         command.env("RAMUS_CACHE_SETTLE_MS", "50");
         command
@@ -585,8 +590,7 @@ fn without_marks(text: &str) -> String {
     lines.join("\n")
 }
 
-#[test]
-fn an_archived_history_answers_as_its_files_did() {
+fn varied_history() -> TestHome {
     let home = TestHome::new();
     testkit::write_corpus(&home, 11, 12);
     let demo = home.path().join("demo");
@@ -594,7 +598,20 @@ fn an_archived_history_answers_as_its_files_did() {
         ramus_command(&home.claude_dir(), &["demo", &demo.to_string_lossy()]).output().unwrap();
     assert!(written.status.success(), "{written:?}");
     copy_all(&demo, &home.claude_dir());
-    let kept = Kept { home };
+    home
+}
+
+#[test]
+fn a_history_on_a_server_answers_as_its_files_did() {
+    let Some(server) = testkit::TestPostgres::start() else { return };
+    ramus_archive::Archive::initialize_server(&server.url("postgres"), true).unwrap();
+    let kept = Kept { home: varied_history(), server: Some(server.url("postgres")) };
+    check_answers(&kept, &questions("7ea9"));
+}
+
+#[test]
+fn an_archived_history_answers_as_its_files_did() {
+    let kept = Kept { home: varied_history(), server: None };
     check_answers(&kept, &questions("7ea9"));
     let sessions = kept.json(&["sessions"]);
     assert!(sessions["sessions"].as_array().unwrap().iter().all(|one| one["archived"] == true));
@@ -607,7 +624,7 @@ fn archived_samples_answer_as_their_files_did() {
     let Some(samples) = testkit::shared_material("samples") else { return };
     let home = TestHome::new();
     copy_all(&samples.join("projects"), &home.claude_dir().join("projects"));
-    let kept = Kept { home };
+    let kept = Kept { home, server: None };
     let sessions = kept.json(&["sessions", "--all"]);
     let ids = sessions["sessions"].as_array().unwrap().iter();
     let mut asked = Vec::new();
@@ -644,7 +661,7 @@ fn check_answers(kept: &Kept, questions: &[Vec<String>]) {
     assert!(answered * 3 > before.len() * 2, "{answered} of {}", before.len());
     let exported = export("before");
     assert!(exported.len() > 20);
-    kept.json(&["archive", "add"]);
+    kept.json(&["archive", "add", "--yes"]);
     for dir in ["projects", "file-history"] {
         let dir = kept.home.claude_dir().join(dir);
         if dir.exists() {

@@ -593,3 +593,26 @@ fn prompts_outlive_their_sessions() {
         crate::run_ramus(&home.claude_dir(), &["sessions", "--gone", "--since", "2027-01-01"]);
     assert_eq!(output.status.code(), Some(1));
 }
+
+#[test]
+fn what_messages_are_about_is_found_with_a_model_only() {
+    let home = TestHome::new();
+    let session = "a user an unstable check\nb < a assistant boil a kettle";
+    home.write_session(&format!("{APP}/{ID}.jsonl"), session);
+    let claude = home.claude_dir();
+    let asked = ["--like", "our flaky test"];
+    let refused = run_ramus(&claude, &[&["find"], &asked[..]].concat());
+    let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("none is configured") && stderr.contains("like_model"), "{stderr}");
+    let model = home.path().join("model");
+    let dir = model.to_str().unwrap();
+    let with_model = [&asked[..], &["--like-model", dir]].concat();
+    let refused = run_ramus(&claude, &[&["find"], &with_model[..]].concat());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("model.safetensors"), "the file");
+    testkit::embedding_model::TestModel::default().write_files(&model);
+    let hits = find_hits(&claude, &with_model);
+    assert_eq!(hit_uuids(&hits), "a prompt active, b answer active");
+    assert_eq!(hits[0]["level"], "meaning");
+    assert_eq!(hits[0]["snippet"], "an unstable check");
+}

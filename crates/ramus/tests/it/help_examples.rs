@@ -47,8 +47,10 @@ const OTHER_CODES: &[(&str, i32)] = &[
     ("ramus resume 7ea9@2 --fork", 2),
     // No server is named.
     ("ramus archive init --team --archive $URL", 2),
+    ("ramus archive add --redact", 2),
     ("ramus archive share teapot", 2),
     ("ramus archive unshare teapot", 2),
+    ("ramus usage --by owner --everyone", 2),
     // An address that no machine has.
     ("ramus serve --listen 192.0.2.7", 2),
 ];

@@ -30,9 +30,12 @@ mod resume;
 mod samples;
 mod screen_keys;
 mod screen_looks;
+
+mod screen_sessions;
 mod screens;
 mod secrets;
 mod shell;
+mod team;
 mod terminal;
 mod truth;
 mod usage;

@@ -55,7 +55,7 @@ fn only_the_named_keys_confirm_a_change() {
     let Some(terminal) = start_terminal("ramus; echo left $?") else { return };
     terminal.wait_for_text("write a sample history");
     terminal.press_keys(&["C-d", "Enter", "M-d", "?"]);
-    terminal.wait_for_text("In a transcript or a tree");
+    terminal.wait_for_text("In the list");
     terminal.press_keys(&["q"]);
     terminal.wait_for_text("write a sample history");
     assert!(!terminal.dir.path().join("ramus-demo").exists());

@@ -2,6 +2,7 @@
 //!
 //! Documents are streamed, so the outline is written after the turns. The style sheet moves it before them.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use ramus_core::turn::{Turn, TurnKind};
@@ -32,17 +33,17 @@ pub(in crate::export) fn write_outline_entry(turn: &Turn, out: &mut String) -> O
 }
 
 /// Returns the class, the escaped anchor and the words of a turn's entry. `None`: it has none.
-fn entry_of_turn(turn: &Turn) -> Option<(&'static str, String, String)> {
+fn entry_of_turn(turn: &Turn) -> Option<(&'static str, String, Cow<'_, str>)> {
     let own = || turn.uuid.as_deref().map(escaped_line);
     Some(match &turn.kind {
-        TurnKind::Prompt(prompt) => ("", own()?, prompt.text.clone()),
+        TurnKind::Prompt(prompt) => ("", own()?, prompt.text.as_str().into()),
         TurnKind::Command(command) if !command.name.is_empty() => {
-            ("", own()?, format!("{} {}", command.name, command.args))
+            ("", own()?, format!("{} {}", command.name, command.args).into())
         }
-        TurnKind::Compaction(_) => (" class=\"at-cut\"", own()?, "Compacted".to_owned()),
+        TurnKind::Compaction(_) => (" class=\"at-cut\"", own()?, "Compacted".into()),
         TurnKind::Fork(fork) => {
             let words = format!("Fork point ({})", fork_summary(fork.kind, fork.branches.len()));
-            (" class=\"at-fork\"", fork_anchor(turn)?, words)
+            (" class=\"at-fork\"", fork_anchor(turn)?, words.into())
         }
         _ => return None,
     })

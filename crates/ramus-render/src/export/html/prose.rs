@@ -104,6 +104,8 @@ fn safe_address(url: CowStr<'_>) -> CowStr<'_> {
 
 /// Writes escaped text without control sequences.
 pub(super) fn escape_sanitized(text: &str, out: &mut String) {
+    // Growing step by step would hold a text of many megabytes twice.
+    out.reserve(text.len());
     escape_html(&sanitize_text(text), out);
 }
 

@@ -55,6 +55,7 @@ pub fn usage_report(
         by_project: by_project(owners, &sums),
         by_session: by_session(owners, &sums),
         by_conversation: None,
+        by_source: None,
         branches: None,
         by_branch: ByBranch {
             active: Amounts::from(&sums.active),

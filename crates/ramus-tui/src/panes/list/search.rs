@@ -132,7 +132,7 @@ impl ListSearch {
     }
 
     /// Whether contents are being searched and nothing was found yet.
-    pub(super) fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         !self.done && self.messages.is_empty()
     }
 

@@ -1,7 +1,8 @@
 //! The list drawn.
 
+use std::collections::HashMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ramus_core::branches::BranchStatus;
 use ramus_core::digest::one_line;
@@ -18,6 +19,8 @@ use crate::state::ScreenClock;
 
 /// Below this width only titles and times are shown.
 const NARROW: u16 = 60;
+/// What costs less is not written.
+const MIN_COST: f64 = 0.005;
 /// From this height on, sessions take two lines.
 const TALL_HEIGHT: u16 = 14;
 
@@ -62,8 +65,13 @@ pub(crate) fn draw_list(
 impl ListPane {
     /// Writes what a session cost; `None`: nothing, or not known yet.
     pub(crate) fn cost_text(&self, path: &Path) -> Option<String> {
-        let cost = self.costs.get(path).filter(|cost| **cost >= 0.005)?;
+        let cost = self.costs.get(path).filter(|cost| **cost >= MIN_COST)?;
         Some(format!("${cost:.2}"))
+    }
+
+    pub(crate) fn set_costs(&mut self, costs: HashMap<PathBuf, f64>) {
+        self.has_costs = costs.values().any(|cost| *cost >= MIN_COST);
+        self.costs = costs;
     }
 
     /// Decides whether sessions have room for two lines.
@@ -302,10 +310,10 @@ fn title_line(list: &ListPane, session: &SessionRow) -> Line {
 }
 
 /// Returns whether a session is being written, its pin and its tags.
-fn annotation_line(list: &ListPane, session: &SessionRow) -> Line {
+fn annotation_line(list: &ListPane, session: &SessionRow, wide: bool) -> Line {
     let mut line = Line::default();
     if list.writing.contains(&session.file.path) {
-        line.push("● live ", Label::Active);
+        line.push(if wide { "● live " } else { "● " }, Label::Active);
     }
     let Some(annotation) = list.annotations.session_annotation(&session.file.id) else {
         return line;
@@ -322,7 +330,7 @@ fn annotation_line(list: &ListPane, session: &SessionRow) -> Line {
 /// Returns the text at the right edge of a session that has one line.
 fn session_numbers(list: &ListPane, session: &SessionRow, wide: bool, clock: &ScreenClock) -> Line {
     let branch_count = session.conversations.len();
-    let mut right = annotation_line(list, session);
+    let mut right = annotation_line(list, session, wide);
     if session.file.archived {
         right.push("archived ", Label::Note);
     }
@@ -351,7 +359,7 @@ fn tall_row(
     clock: &ScreenClock,
 ) -> Vec<(Line, Line)> {
     let session = list.session_at(p, s);
-    let mut age = annotation_line(list, session);
+    let mut age = annotation_line(list, session, width >= NARROW);
     if session.file.archived {
         age.push("archived ", Label::Note);
     }
@@ -383,19 +391,23 @@ fn last_name(path: &str) -> &str {
 /// Returns the numbers of a session: duration, messages, cost, branches and agents.
 fn session_facts(list: &ListPane, session: &SessionRow, wide: bool) -> Line {
     let mut facts: Vec<(String, Label)> = Vec::new();
+    // What not every session has comes first, so that the numbers all have are below each other.
+    if session.conversations.len() > 1 {
+        facts.push((format!("┬{}", session.conversations.len()), Label::Branch));
+    }
+    if session.agents > 0 {
+        facts.push((format!("▸{}", session.agents), Label::ToolName));
+    }
     if let Some(started) = session.started.filter(|_| wide) {
         facts.extend(duration_text(started, session.last_active).map(|text| (text, Label::Dim)));
     }
     if !session.unread {
         let unit = if wide { " msgs" } else { "" };
-        facts.push((format!("{}{unit}", session.messages), Label::Dim));
+        facts.push((format!("{:>3}{unit}", session.messages), Label::Dim));
     }
-    facts.extend(list.cost_text(&session.file.path).map(|cost| (cost, Label::Dim)));
-    if session.agents > 0 {
-        facts.push((format!("▸{}", session.agents), Label::ToolName));
-    }
-    if session.conversations.len() > 1 {
-        facts.push((format!("┬{}", session.conversations.len()), Label::Branch));
+    if list.has_costs {
+        let cost = list.cost_text(&session.file.path).unwrap_or_default();
+        facts.push((format!("{cost:>6}"), Label::Dim));
     }
     let mut line = Line::default();
     for (text, label) in facts {

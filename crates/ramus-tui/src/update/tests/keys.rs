@@ -6,11 +6,12 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{StateTester, single_effect};
 use crate::event::{
-    ChangeCommand, DocumentRequest, Effect, NodeAddress, ScreenEvent, TextDocument,
+    ChangeCommand, DocumentRequest, Effect, JumpTarget, NodeAddress, ScreenEvent, TextDocument,
 };
 use crate::panes::list::ListPane;
 use crate::state::{Overlay, ScreenState};
 use ramus_app::{ExportFormat, NodeSelector};
+use ramus_core::ids::RecordUuid;
 use ramus_render::Line;
 
 fn press_with(tester: &mut StateTester, code: KeyCode, modifiers: KeyModifiers) -> Vec<Effect> {
@@ -170,9 +171,11 @@ fn the_command_that_is_copied_resumes_what_is_read() {
     let mut tester = StateTester::new();
     tester.press_letter('y');
     let effect = single_effect(tester.press_letter('r'));
+    let history = tester.state.open_transcript().unwrap().chapter.history.clone();
     let resumes = |effect: &Effect, uuid: &str| {
-        let node = NodeSelector::Uuid(uuid.to_owned());
-        matches!(effect, Effect::CopyResume(at) if at.node == node)
+        let Effect::CopyResume(request) = effect else { return false };
+        let JumpTarget::Node(node) = request.target else { return false };
+        Some(node) == history.node_by_uuid(RecordUuid::new(uuid.as_bytes()))
     };
     assert!(resumes(&effect, "f"), "{effect:?}");
     tester.press_letter(')');
@@ -228,10 +231,7 @@ fn ids_that_are_no_uuids_are_not_cut() {
     let (stage, _) = reading.node_of(reading.cursor).unwrap();
     let chapter = stage.chapter.clone();
     for name in ["message-10", "message-11"] {
-        let node = chapter
-            .history
-            .node_by_uuid(ramus_core::ids::RecordUuid::new(name.as_bytes()))
-            .unwrap();
+        let node = chapter.history.node_by_uuid(RecordUuid::new(name.as_bytes())).unwrap();
         assert_eq!(chapter.address_of("0a1b2c3d", node), format!("0a1b2c3d:{name}"));
         assert!(chapter.is_only(node));
     }

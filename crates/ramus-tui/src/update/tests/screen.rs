@@ -92,11 +92,15 @@ fn help_and_quit_are_shown_on_any_width() {
         let foot = tester.screen_rows().pop().unwrap();
         assert!(foot.contains("F1 keys") && foot.contains("Esc clear"), "{width}: {foot}");
         assert!(!foot.contains('?') && !foot.contains("type"), "{width}: {foot}");
+        // The keys are those of the pane one is in.
         tester.press_key(KeyCode::F(1));
-        assert!(tester.screen_rows().iter().any(|row| row.contains("In a transcript or a tree")));
+        assert!(tester.screen_rows().iter().any(|row| row.contains("In the list")));
         tester.press_key(KeyCode::Esc);
         tester.press_key(KeyCode::Esc);
         tester.state.focus = Focus::Transcript;
+        tester.press_letter('?');
+        assert!(tester.screen_rows().iter().any(|row| row.contains("In a transcript or a tree")));
+        tester.press_key(KeyCode::Esc);
     }
 }
 

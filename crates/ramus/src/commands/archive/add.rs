@@ -1,14 +1,16 @@
 //! `archive add`: archives new content.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
-use ramus_app::archive::{AddReport, added_text};
-use ramus_app::{Scope, Workspace};
-use ramus_archive::{Archive, LazyArchive};
+use ramus_app::Scope;
+use ramus_app::archive::{AddReport, SendableFiles, added_text};
+use ramus_archive::{Archive, FileKey, LazyArchive};
 use ramus_render::json::{Answer, ArchiveAdd};
 use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
-use ramus_store::owned::OwnedKind;
+use ramus_store::owned::{OwnedFile, OwnedKind};
 
 use crate::args::Global;
 use crate::completion;
@@ -29,6 +31,7 @@ Examples:
   ramus archive add
   ramus archive add teapot
   ramus archive add 7ea9
+  ramus archive add --redact
   ramus sessions --has forks -o id | ramus archive add -")]
 pub(super) struct AddArgs {
     /// A project or a session; `-` reads them from standard input [default: everything]
@@ -40,6 +43,9 @@ pub(super) struct AddArgs {
     /// Send to a server for the first time without asking
     #[arg(long, short)]
     yes: bool,
+    /// Remove secrets and personal data before anything is sent to a server
+    #[arg(long)]
+    redact: bool,
     /// Return at once and archive in the background
     #[arg(long)]
     background: bool,
@@ -69,12 +75,18 @@ pub(super) fn add(ui: &mut Ui, global: &Global, args: &AddArgs) -> Result<(), Co
     }
     let archive = LazyArchive::new(location);
     let archive = archive.open_or_create()?;
-    if !args.yes {
-        confirm_first_push(ui, &workspace, archive, &scopes)?;
+    if args.redact && archive.own_source().is_none() {
+        return Err(CommandError::user_error("`--redact` is for an archive on a server")
+            .with_hint("this archive stays on this machine and keeps every byte"));
     }
-    let report = workspace.add_to_archive(archive, &scopes, env::current_time())?;
+    let mut sendable = workspace.sendable_files(archive, &scopes)?;
+    sendable.redact |= args.redact;
+    if !args.yes {
+        confirm_first_push(ui, archive, &sendable)?;
+    }
+    let report = workspace.add_to_archive(archive, &sendable, env::current_time())?;
     if ui.json {
-        let answer = answer(archive.name().to_owned(), report);
+        let answer = answer(archive.name().to_owned(), report, sendable.redact);
         return ui.print_json(&Answer::new("ramus.archive.add/1", answer));
     }
     if !args.quiet {
@@ -87,14 +99,13 @@ pub(super) fn add(ui: &mut Ui, global: &Global, args: &AddArgs) -> Result<(), Co
 /// Shows what leaves this machine the first time that it sends something to a server, and asks.
 fn confirm_first_push(
     ui: &mut Ui,
-    workspace: &Workspace,
     archive: &Archive,
-    scopes: &[Scope],
+    sendable: &SendableFiles,
 ) -> Result<(), CommandError> {
     if archive.own_source().is_none() || !archive.files(None)?.is_empty() {
         return Ok(());
     }
-    let files = workspace.owned_files_of(scopes);
+    let SendableFiles { files, held_back, redact } = sendable;
     let sessions = files.iter().filter(|file| file.kind == OwnedKind::Session).count();
     let size = bytes(files.iter().map(|file| file.bytes).sum());
     let what = format!(
@@ -104,6 +115,18 @@ fn confirm_first_push(
         archive.name()
     );
     ui.print_message(&Line::plain(&what));
+    for line in project_lines(files) {
+        ui.print_message(&Line::new(&line, Label::Dim));
+    }
+    if *held_back > 0 {
+        let text = format!("{} held back by archive.toml.", count_noun(*held_back, "file"));
+        ui.print_message(&Line::plain(&text));
+    }
+    let text = match redact {
+        true => "Secrets and personal data are removed before sending.",
+        false => "They are sent as they are; `--redact` removes secrets and personal data first.",
+    };
+    ui.print_message(&Line::plain(text));
     let who = "Others read only the projects that you share: `ramus archive share PROJECT`.";
     ui.print_message(&Line::new(who, Label::Dim));
     if !ui.can_ask() {
@@ -116,10 +139,35 @@ fn confirm_first_push(
     Err(CommandError::nothing_found("Nothing was sent"))
 }
 
+/// How many projects are listed before sending.
+const LISTED_PROJECTS: usize = 20;
+
+/// Lists the projects of files, the largest first.
+fn project_lines(files: &[OwnedFile]) -> Vec<String> {
+    let mut projects: BTreeMap<String, (usize, u64)> = BTreeMap::new();
+    for file in files {
+        let key = FileKey { root: file.root.clone(), path: file.relative.clone() };
+        let name = key.project().unwrap_or_else(|| "file backups".to_owned());
+        let (sessions, size) = projects.entry(name).or_default();
+        *sessions += usize::from(file.kind == OwnedKind::Session);
+        *size += file.bytes;
+    }
+    let mut projects: Vec<_> = projects.into_iter().collect();
+    projects.sort_by_key(|(_, (_, size))| Reverse(*size));
+    let more = projects.len().saturating_sub(LISTED_PROJECTS);
+    let line = |(name, (sessions, size)): (String, (usize, u64))| {
+        format!("  {name}: {}, {}", count_noun(sessions, "session"), bytes(size))
+    };
+    let mut lines: Vec<String> = projects.into_iter().take(LISTED_PROJECTS).map(line).collect();
+    lines.extend((more > 0).then(|| format!("  and {more} more projects")));
+    lines
+}
+
 /// Starts another process that archives, so that the caller does not wait.
 fn add_in_background(global: &Global, args: &AddArgs) -> Result<(), CommandError> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["archive", "add", "--quiet"]).args(args.yes.then_some("--yes"));
+    command.args(args.redact.then_some("--redact"));
     command.args(&args.scope);
     if let Some(archive) = &global.archive {
         command.arg("--archive").arg(archive);
@@ -133,7 +181,7 @@ fn add_in_background(global: &Global, args: &AddArgs) -> Result<(), CommandError
     Ok(())
 }
 
-fn answer(archive: String, report: AddReport) -> ArchiveAdd {
+fn answer(archive: String, report: AddReport, is_redacted: bool) -> ArchiveAdd {
     ArchiveAdd {
         archive,
         files: report.files,
@@ -144,5 +192,6 @@ fn answer(archive: String, report: AddReport) -> ArchiveAdd {
         skipped: report.skipped,
         added_bytes: report.added_bytes,
         stored_bytes: report.stored_bytes,
+        left_out: is_redacted.then_some(report.left_out),
     }
 }

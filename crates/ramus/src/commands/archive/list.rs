@@ -120,6 +120,7 @@ fn generation_lines(
                 .with(&format!("  {}", bytes(generation.bytes)), Label::Dim)
                 .with(&format!("  {}", clock.short_time(to_time(generation.modified))), Label::Time)
                 .with(&format!("  {}", &generation.hash.to_string()[..16]), Label::Dim)
+                .with(if generation.redacted { "  redacted" } else { "" }, Label::Warning)
         })
         .collect())
 }
@@ -142,6 +143,7 @@ fn answer(archive: &Archive, session: &ArchivedSession) -> Result<ArchiveSession
         blake3: generation.hash.to_string(),
         modified: to_time(generation.modified).to_string(),
         added: generation.added.to_string(),
+        redacted: generation.redacted,
     };
     let added = session.files.iter().map(|file| file.newest.added).max();
     Ok(ArchiveSession {

@@ -52,8 +52,11 @@ pub(super) fn status(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
 /// Counts the files that are not archived as they are now.
 fn pending_files(workspace: &Workspace) -> Result<u64, CommandError> {
     let archived = workspace.archived_files()?;
-    let files = workspace.owned_files(&Scope::All).into_iter();
-    Ok(files.filter(|file| !archived.has(&file.path, file.identity)).count() as u64)
+    let files = match workspace.archive() {
+        Some(archive) => workspace.sendable_files(archive, &[Scope::All])?.files,
+        None => workspace.owned_files(&Scope::All),
+    };
+    Ok(files.iter().filter(|file| !archived.has(&file.path, file.identity)).count() as u64)
 }
 
 /// What archives by itself.

@@ -6,7 +6,7 @@ use std::path::Path;
 use ramus_app::SearchBatch;
 use ramus_core::branches::BranchStatus;
 use ramus_core::edit::MessageSummary;
-use ramus_core::query::{HitCopy, HitRank, SearchHit};
+use ramus_core::query::{HitCopy, HitRank, MatchLevel, SearchHit};
 use ramus_core::time::Time;
 use ramus_render::layout::{pad_line, truncate_line};
 use ramus_render::snippet::Snippet;
@@ -172,6 +172,16 @@ fn reason_row(hit: &SearchHit, rank: &HitRank) -> Line {
         .iter()
         .map(|term| format!("{} {} {:.1}", term.word, term.form.as_str(), term.weight));
     let words = words.collect::<Vec<_>>().join(", ");
+    if rank.level == MatchLevel::Meaning {
+        let text = format!(
+            "      why: {} of the {}, {:.2} alike; session {:.3}",
+            rank.level.as_str(),
+            hit.kind.as_str(),
+            rank.score,
+            rank.session_score
+        );
+        return Line::new(&text, Label::Dim);
+    }
     let text = format!(
         "      why: {} in {}, {:.1}; session {:.1} with {:.0} % for its time; {words}",
         rank.level.as_str(),

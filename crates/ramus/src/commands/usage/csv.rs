@@ -1,6 +1,6 @@
 //! One table of comma-separated values.
 
-use ramus_render::json::{Amounts, Usage};
+use ramus_render::json::{Amounts, BySource, Usage};
 use ramus_render::sanitize::sanitize_text;
 
 use super::UsageBy;
@@ -81,6 +81,8 @@ fn csv_rows(report: &Usage, by: UsageBy) -> (&'static [&'static str], CsvRows<'_
                 })
                 .collect(),
         ),
+        UsageBy::Owner => (&["owner"], source_rows(report)),
+        UsageBy::Machine => (&["owner", "machine"], source_rows(report)),
         UsageBy::Conversation => (
             &["session", "n", "leaf", "status", "title"],
             report
@@ -117,6 +119,14 @@ fn csv_rows(report: &Usage, by: UsageBy) -> (&'static [&'static str], CsvRows<'_
                 .collect(),
         ),
     }
+}
+
+fn source_rows(report: &Usage) -> CsvRows<'_> {
+    let names = |row: &BySource| -> Vec<String> {
+        let names = std::iter::once(&row.owner).chain(&row.machine);
+        names.map(|name| escape_formula(name)).collect()
+    };
+    report.by_source.iter().flatten().map(|row| (names(row), &row.amounts)).collect()
 }
 
 fn amount_cells(amounts: &Amounts) -> [String; 12] {

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
-use ramus_app::ActivePrices;
 use ramus_app::usage::UsageFilter;
+use ramus_app::{ActivePrices, Workspace};
 use ramus_core::branches::BranchStatus;
 use ramus_core::title::conversation_title;
 use ramus_core::usage::{LedgerEntry, UsageTotal};
 use ramus_render::json::{
-    self, Amounts, ByConversation, OfBranch, Usage, most_expensive_first, round_dollars,
+    self, Amounts, ByConversation, BySource, OfBranch, Usage, most_expensive_first, round_dollars,
 };
 use ramus_store::ledger::SurveyLedger;
 
 use super::UsageBy;
+use crate::error::CommandError;
 
 /// Adds everything up.
 pub(super) fn usage_report(
@@ -70,6 +71,30 @@ fn by_conversation(ledger: &SurveyLedger<'_>) -> Vec<ByConversation> {
         }
     }
     most_expensive_first(rows, |row| &row.amounts)
+}
+
+/// Adds up by the person, or the person's machine, that archived each file.
+pub(super) fn by_source(
+    workspace: &Workspace,
+    ledger: &SurveyLedger<'_>,
+    by: UsageBy,
+) -> Result<Vec<BySource>, CommandError> {
+    let mut sums: BTreeMap<(String, Option<String>), UsageTotal> = BTreeMap::new();
+    for (file, sum) in ledger.books.totals_by(|home| home.file) {
+        let (_, file) = ledger.files[file as usize];
+        let Some(source) = workspace.source_of(&file.file.path) else {
+            return Err(CommandError::user_error("this archive belongs to one person and machine")
+                .with_hint("RAMUS_ARCHIVE or --archive names a server; see docs/team.md"));
+        };
+        let machine = (by == UsageBy::Machine).then_some(source.machine);
+        sums.entry((source.owner, machine)).or_default().add(&sum);
+    }
+    let row = |((owner, machine), sum): ((String, Option<String>), UsageTotal)| BySource {
+        owner,
+        machine,
+        amounts: Amounts::from(&sum),
+    };
+    Ok(most_expensive_first(sums.into_iter().map(row).collect(), |row: &BySource| &row.amounts))
 }
 
 /// Sums up agents that have separate files, by the session and branch that started them.

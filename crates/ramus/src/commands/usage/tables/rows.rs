@@ -41,6 +41,8 @@ pub(super) fn option_value(by: UsageBy) -> &'static str {
         UsageBy::Model => "model",
         UsageBy::Project => "project",
         UsageBy::Session => "session",
+        UsageBy::Owner => "owner",
+        UsageBy::Machine => "machine",
         UsageBy::Conversation => "conversation",
         UsageBy::Branch => "branch",
     }
@@ -55,6 +57,8 @@ pub(super) fn name_headings(by: UsageBy) -> &'static [&'static str] {
         UsageBy::Model => &["*MODEL"],
         UsageBy::Project => &["*PROJECT"],
         UsageBy::Session => &["SESSION"],
+        UsageBy::Owner => &["*OWNER"],
+        UsageBy::Machine => &["OWNER", "*MACHINE"],
         UsageBy::Conversation => &["CONVERSATION", "?"],
         UsageBy::Branch => &["BRANCH", "?"],
     }
@@ -128,6 +132,15 @@ pub(super) fn table_rows(report: &Usage, by: UsageBy, context: &TableContext<'_>
                     &row.amounts,
                     tail,
                 )
+            })
+            .collect(),
+        UsageBy::Owner | UsageBy::Machine => report
+            .by_source
+            .iter()
+            .flatten()
+            .map(|row| {
+                let names = std::iter::once(&row.owner).chain(&row.machine);
+                UsageRow::new(names.map(|name| plain(name)).collect(), &row.amounts, vec![])
             })
             .collect(),
         UsageBy::Conversation => report
