@@ -107,6 +107,6 @@ test("an empty session and an empty history offer what to do next", async (t) =>
   await page.getByRole("link", { name: "Go to the overview" }).click();
   await page.waitForSelector(".sessions");
   await go("/usage");
-  await page.locator(".empty", { hasText: "Nothing was used yet" }).waitFor();
+  await page.locator(".empty", { hasText: "No usage yet" }).waitFor();
   assert.deepEqual(wrong, []);
 });

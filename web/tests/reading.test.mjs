@@ -116,7 +116,7 @@ test("an agent is unfolded where it was called", async (t) => {
   await inside.locator("details.call > summary").first().click();
   await inside.locator("details.call[open] .opened .pieces").first().waitFor();
   assert.equal(await call.evaluate((one) => one.open), true);
-  await inside.getByRole("link", { name: "on its own page" }).click();
+  await inside.getByRole("link", { name: "Open the full transcript" }).click();
   await page.waitForURL(/\/s\/agent-/);
   assert.deepEqual(wrong, []);
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import test from "node:test";
-import { demo, id, open, serve } from "./page.mjs";
+import { demo, id, open, serve, until } from "./page.mjs";
 import { ramus } from "./where.mjs";
 
 test("the command to resume is copied from a list, a hit, the header and the banner of an abandoned branch", async (t) => {
@@ -21,8 +21,12 @@ test("the command to resume is copied from a list, a hit, the header and the ban
   const copies = async (button, expected) => {
     await page.evaluate(() => navigator.clipboard.writeText("before"));
     await button.click();
-    await page.waitForFunction(async () => (await navigator.clipboard.readText()) !== "before");
-    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), expected);
+    let copied = "before";
+    await until("something else was copied", async () => {
+      copied = await page.evaluate(() => navigator.clipboard.readText());
+      return copied !== "before";
+    });
+    assert.equal(copied, expected);
   };
   const whole = await command();
   const branch = await command(left);

@@ -186,7 +186,7 @@ export function TracePanel({
               <span class="words">{one.words}</span>
               <span class="facts">
                 {one.open
-                  ? "no end is known"
+                  ? "end unknown"
                   : tookText(duration(new Date(one.from).toISOString(), new Date(one.to).toISOString()) ?? 0)}
               </span>
             </button>
