@@ -74,7 +74,8 @@ pub struct ScreenOptions {
 }
 
 /// Compares the files at two addresses: all of them, or the one with a path. An error is a sentence.
-pub(crate) type FileChanges = fn(&Workspace, [&Address; 2], Option<&str>) -> Result<Vec<Line>, String>;
+pub(crate) type FileChanges =
+    fn(&Workspace, [&Address; 2], Option<&str>) -> Result<Vec<Line>, String>;
 
 type Resume = fn(Option<&Path>, &str, Option<ResumeDecision>) -> io::Result<()>;
 

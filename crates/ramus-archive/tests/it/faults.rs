@@ -85,7 +85,8 @@ impl CuttingProxy {
             let (Ok(client), Ok(server)) = (stream, UnixStream::connect(socket)) else { continue };
             // Most connections live long enough for something to get through.
             let limit = 20_000 + dice.below(6_000_000) as u64;
-            let (client_back, server_back) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+            let (client_back, server_back) =
+                (client.try_clone().unwrap(), server.try_clone().unwrap());
             thread::spawn(move || drop(std::io::copy(&mut &server_back, &mut &client_back)));
             self.cuts.fetch_add(1, Ordering::Relaxed);
             thread::spawn(move || {
