@@ -29,6 +29,9 @@ pub(super) struct Tokenizer {
     has_spaces: bool,
 }
 
+/// For a pair of tokens: the rank of its merge, and the merged token.
+type MergeRanks = FxHashMap<(u32, u32), (u32, u32)>;
+
 #[derive(Debug)]
 enum TokenizerKind {
     WordPiece {
@@ -40,7 +43,7 @@ enum TokenizerKind {
         longest: usize,
     },
     /// The rank of each pair.
-    Merges(FxHashMap<(u32, u32), (u32, u32)>),
+    Merges(MergeRanks),
 }
 
 fn wrong(what: impl Into<String>) -> ModelError {
@@ -167,12 +170,7 @@ impl Tokenizer {
     }
 
     /// Merges the characters of a word, the pair of the lowest rank first.
-    fn add_merged(
-        &self,
-        word: &str,
-        merges: &FxHashMap<(u32, u32), (u32, u32)>,
-        tokens: &mut Vec<u32>,
-    ) {
+    fn add_merged(&self, word: &str, merges: &MergeRanks, tokens: &mut Vec<u32>) {
         if let Some(token) = self.tokens.get(word) {
             return tokens.push(*token);
         }
@@ -217,10 +215,7 @@ fn read_unigram(model: &Value) -> Result<(TokenizerKind, FxHashMap<Box<str>, u32
     Ok((TokenizerKind::Unigram { scores, longest: longest.min(MAX_WORD_CHARS) }, tokens))
 }
 
-fn read_merges(
-    model: &Value,
-    tokens: &FxHashMap<Box<str>, u32>,
-) -> Result<FxHashMap<(u32, u32), (u32, u32)>, ModelError> {
+fn read_merges(model: &Value, tokens: &FxHashMap<Box<str>, u32>) -> Result<MergeRanks, ModelError> {
     let merges = model["merges"].as_array().ok_or_else(|| wrong("it has no merges"))?;
     let mut ranks = FxHashMap::default();
     for (rank, merge) in merges.iter().enumerate() {

@@ -177,7 +177,7 @@ fn letter_terms(part: &str, start: &str) -> Vec<QueryTerm> {
     let mut pattern = letter_pattern(stem, letters.len() >= COMPOUND_CHARS, &mut spellings);
     if stem.len() < part.len() {
         let rest = letter_pattern(&part[stem.len()..], false, &mut String::new());
-        pattern.push_str(&format!("(?:{rest})?"));
+        pattern = format!("{pattern}(?:{rest})?");
     }
     let raw_filter = RawTextFilter::from_pattern(&pattern, &spellings);
     let pattern = format!("{start}{pattern}");
@@ -198,7 +198,7 @@ fn letter_pattern(text: &str, may_be_two: bool, spellings: &mut String) -> Strin
         let length = if single.is_empty() { 1 } else { 2 };
         spellings.push_str(&next);
         spellings.push_str(&single);
-        pattern.push_str(&match length {
+        let letter_pattern = match length {
             2 => format!(
                 "(?:{}{}|[{single}])",
                 with_accents(letters[at], spellings),
@@ -208,7 +208,8 @@ fn letter_pattern(text: &str, may_be_two: bool, spellings: &mut String) -> Strin
                 Some((_, two)) => format!("(?:{}|{two})", with_accents(*letter, spellings)),
                 None => with_accents(*letter, spellings),
             },
-        });
+        };
+        pattern.push_str(&letter_pattern);
         at += length;
         if may_be_two && at < letters.len() {
             pattern.push_str("[-_ ]?");

@@ -154,16 +154,15 @@ impl LikeJob<'_> {
         let mut made = FileVectors::default();
         let Ok(query) = Query::any_text(&MEANING_KINDS) else { return Ok(made) };
         let read = read_line_chunks(&source.file.path, |piece| {
-            let mut line = piece.line;
             let mut at = piece.at;
-            for bytes in piece.bytes.split_inclusive(|byte| *byte == b'\n') {
+            let lines = piece.bytes.split_inclusive(|byte| *byte == b'\n');
+            for (line, bytes) in (piece.line..).zip(lines) {
                 if !(self.go_on)() {
                     return;
                 }
                 query.find_in_line(bytes, FindingDetail::Strength, |finding| {
                     self.add_vector(source, &finding, at, line, &mut made);
                 });
-                line += 1;
                 at += bytes.len() as u64;
             }
         });
