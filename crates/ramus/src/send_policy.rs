@@ -30,10 +30,10 @@ fn parse_policy(text: &str, home: Option<&Path>) -> Result<SendPolicy, String> {
         let refuse = |what: &str| format!("{place}: `{}` must be {what}", key.get_ref());
         match (&**key.get_ref(), value.get_ref()) {
             ("include", value) => {
-                policy.include = patterns(value, home).ok_or_else(|| refuse(LIST))?
+                policy.include = patterns(value, home).ok_or_else(|| refuse(LIST))?;
             }
             ("exclude", value) => {
-                policy.exclude = patterns(value, home).ok_or_else(|| refuse(LIST))?
+                policy.exclude = patterns(value, home).ok_or_else(|| refuse(LIST))?;
             }
             ("redact", value) => {
                 policy.redact = value.as_bool().ok_or_else(|| refuse("true or false"))?;
