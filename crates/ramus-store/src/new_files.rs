@@ -22,7 +22,7 @@ pub fn fill_empty_dir(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), Pat
 pub fn write_new_files(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), PathError> {
     for (name, bytes) in files {
         let path = dir.join(name);
-        write_new_file(&path, bytes).map_err(|source| PathError::on_write(&path, source))?;
+        create_file(&path, bytes).map_err(|source| PathError::on_write(&path, source))?;
     }
     Ok(())
 }
@@ -33,7 +33,14 @@ pub fn fill_private_dir(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<(), P
     write_new_files(dir, files)
 }
 
-fn write_new_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Writes a file whose directory exists. It is an error if the file exists.
+pub fn write_new_file(path: &Path, bytes: &[u8]) -> Result<(), PathError> {
+    let made = OpenOptions::new().write(true).create_new(true).open(path);
+    made.and_then(|mut file| file.write_all(bytes))
+        .map_err(|source| PathError::on_write(path, source))
+}
+
+fn create_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }

@@ -84,7 +84,9 @@ impl SearchSteps<'_> {
         let typed = request.query.typed_words().map_or(&[][..], |typed| &typed.words);
         let is_quoted = |word: &&String| typed.iter().any(|it| it.is_quoted && it.text == **word);
         let alone: Vec<String> = still.iter().filter(|word| !is_quoted(word)).cloned().collect();
-        if self.is_open(&outcome) && !alone.is_empty() {
+        // No filter knows other letters, so everything would be transferred from a server.
+        let is_local = !self.files.filter.is_filtered_on_server();
+        if self.is_open(&outcome) && is_local && !alone.is_empty() {
             let letters = loosened(request, &alone);
             (outcome, _) = self.run_step(&letters, MatchLevel::Conversation, each)?;
         }

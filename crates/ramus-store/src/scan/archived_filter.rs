@@ -57,6 +57,10 @@ impl ArchivedFilters {
         Self { stores, files, answers: Mutex::default() }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
     /// Whether an archive may have a filter of a file.
     pub(super) fn may_know(&self, path: &Path) -> bool {
         self.files.contains_key(path)

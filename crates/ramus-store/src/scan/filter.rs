@@ -33,6 +33,11 @@ impl ScanFilter {
         Self { by_project, archived }
     }
 
+    /// Whether an archive on a server filters its files, so that few of them are transferred.
+    pub fn is_filtered_on_server(&self) -> bool {
+        !self.archived.is_empty()
+    }
+
     /// Returns how many bytes have to be read because they have no filter.
     pub fn unfiltered_bytes(&self, sources: &[SearchSource]) -> u64 {
         let unknown = sources.iter().filter(|source| {

@@ -1,7 +1,5 @@
 //! What is written for elsewhere: an exported conversation, a pack, files as of a message.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 
 use ramus_app::files_at::file_bytes;
@@ -13,6 +11,7 @@ use ramus_core::files::FileContent;
 use ramus_core::files::file_path::path_in_tree;
 use ramus_render::table::bytes;
 use ramus_render::text::count_noun;
+use ramus_store::new_files::write_new_file;
 use ramus_store::output_tree::OutputTree;
 use ramus_store::pack::PackOptions;
 
@@ -83,9 +82,7 @@ pub(crate) fn save_files(
         let file = then.files.iter().find(|file| file.path == *path).cloned();
         let file = file.ok_or_else(|| format!("{path} is not known at this message"))?;
         let content = file_bytes(&mut then, &file).map_err(|error| error_text(&error))?;
-        let made = OpenOptions::new().write(true).create_new(true).open(to);
-        made.and_then(|mut file| file.write_all(&content))
-            .map_err(|error| format!("cannot write {}: {error}", to.display()))?;
+        write_new_file(to, &content).map_err(|error| error_text(&error))?;
         return Ok(format!("saved {} ({})", to.display(), bytes(content.len() as u64)));
     }
     let tree = OutputTree::open(to, false).map_err(|error| error_text(&error))?;

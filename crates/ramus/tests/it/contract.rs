@@ -9,8 +9,8 @@ mod page;
 mod screens;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
@@ -137,23 +137,39 @@ fn demo_corpus() -> Corpus {
     let claude = home.path().join("demo");
     let written = crate::run_ramus(&claude, &["demo", &claude.to_string_lossy()]);
     assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+    age_files(&claude);
     Corpus { home, claude, searches: &["pool", "teapot", "Content-Length", "xyzzyplugh"] }
 }
 
 /// Makes sessions by rule; one of them is due for deletion, one overdue.
 fn generated_corpus() -> Corpus {
-    const DAY: u64 = 24 * 60 * 60;
     let home = TestHome::new();
     let truth = testkit::write_corpus(&home, 1, 8);
     assert!(truth.sessions > 8 && truth.tasks > 0, "copies begin like their originals: {truth:?}");
     let sessions = command::list_sessions(&home.claude_dir());
+    age_files(&home.claude_dir());
     for (session, days) in sessions.iter().zip([28, 40]) {
         let path = home.claude_dir().join(field_text(session, "file"));
-        let then = SystemTime::now() - Duration::from_secs(days * DAY);
-        File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
+        set_age(&path, Duration::from_hours(24 * days));
     }
     let claude = home.claude_dir();
     Corpus { home, claude, searches: &["stop", "\"what about\"", "out", "look into"] }
+}
+
+/// Dates all files an hour ago: the screens mark what was just written as live.
+fn age_files(dir: &Path) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            age_files(&path);
+        } else {
+            set_age(&path, Duration::from_hours(1));
+        }
+    }
+}
+
+fn set_age(path: &Path, age: Duration) {
+    File::options().write(true).open(path).unwrap().set_modified(SystemTime::now() - age).unwrap();
 }
 
 #[test]

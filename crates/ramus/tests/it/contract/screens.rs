@@ -219,7 +219,7 @@ impl ScreensDriver {
     }
 }
 
-/// Reads ` ▸ TITLE ↳ORIGIN AGE` and, below it, `PROJECT PROMPT DURATION N msgs COST ▸AGENTS ┬BRANCHES`.
+/// Reads ` ▸ TITLE ↳ORIGIN AGE` and, below it, `PROJECT PROMPT ┬BRANCHES ▸AGENTS DURATION N msgs COST`.
 fn session_row(title: &str, facts: &str) -> Option<AnswerRow> {
     let mut row = AnswerRow::from([
         ("branches", "1".to_owned()),
@@ -227,22 +227,19 @@ fn session_row(title: &str, facts: &str) -> Option<AnswerRow> {
         ("origin", String::new()),
     ]);
     let mut words: Vec<&str> = facts.split_whitespace().collect();
-    loop {
-        match words.pop()? {
-            "msgs" => break,
-            word if word.starts_with('$') => {}
-            word => {
-                let (sign, count) = word.split_at(word.chars().next()?.len_utf8());
-                let field = match sign {
-                    "┬" => "branches",
-                    "▸" => "agents",
-                    _ => return None,
-                };
-                row.insert(field, count.to_owned());
-            }
+    while words.pop()? != "msgs" {}
+    row.insert("messages", words.pop()?.to_owned());
+    let is_duration = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit());
+    while words.last().is_some_and(is_duration) {
+        words.pop();
+    }
+    for (sign, field) in [('▸', "agents"), ('┬', "branches")] {
+        let count = words.last().and_then(|word| word.strip_prefix(sign));
+        if let Some(count) = count.filter(|count| count.parse::<u32>().is_ok()) {
+            row.insert(field, count.to_owned());
+            words.pop();
         }
     }
-    row.insert("messages", words.pop()?.to_owned());
     let mut words: Vec<&str> = title.split_whitespace().collect();
     // An age is three words, such as `2 h ago`.
     let age = if words.last() == Some(&"now") { 1 } else { 3 };
