@@ -117,7 +117,7 @@ test("an address works once, and what else is in it stays", async (t) => {
   const stranger = await other.newPage();
   for (const address of [server.origin, server.url, `${server.origin}/s/${session}`]) {
     await stranger.goto(address);
-    await stranger.getByText("Open the address that ramus serve printed last").waitFor();
+    await stranger.getByText("Open the last address that ramus serve printed").waitFor();
   }
 });
 
