@@ -365,7 +365,7 @@ test("the command that resumes at a message is in its menu and can be copied", a
   await page.keyboard.press("g");
   const first = await copied(page.locator(".row[data-at='1'] .turn").first());
   assert.match(first.shown, new RegExp(`ramus .*resume ${session}:`));
-  assert.match(first.note, /asks first whether to move the resume point or to fork/);
+  assert.match(first.note, /first asks whether to move the resume point or to fork/);
   assert.equal(first.shown, printed(first.shown.split(" ").pop()));
   assert.deepEqual(wrong, []);
 });
