@@ -89,6 +89,10 @@ export type ByBranch = { active: Amounts, abandoned: Amounts, };
  */
 export type ByConversation = { session: string, n: number, leaf: string, status: string, resumes: boolean, title: string | null,
 /**
+ * The title that tells it from the other branches, as in `conversations`.
+ */
+branch_title: string | null,
+/**
  * What it begins with after its last fork.
  */
 prompt: string | null,

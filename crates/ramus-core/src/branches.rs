@@ -551,7 +551,7 @@ pub(crate) fn classify_fork_point(
     let roles: Vec<RecordRole> = children
         .iter()
         .map(|child| match first_dialogue(message_tree, *child) {
-            // A command that is answered is a person's doing, like a prompt.
+            // A command with a reply counts as a prompt.
             (_, true) => RecordRole::Prompt,
             (speech, false) => message_tree.message(speech).role,
         })
@@ -568,14 +568,15 @@ pub(crate) fn classify_fork_point(
         return ForkKind::Retry;
     }
     // The prompt with which a branch continued, if it did.
-    let went_on = |branch: usize| match roles[branch] {
+    let continued_at = |branch: usize| match roles[branch] {
         RecordRole::Prompt => message_tree.nth_prompt_below(children[branch], 1),
+        // Continued from the beginning, so that any later prompt is a rewind.
         RecordRole::CompactSummary => Some(NodeId(0)),
         _ => message_tree.nth_prompt_below(children[branch], 0),
     };
     let mut earliest: Option<NodeId> = None;
     let went_back = (1..children.len()).any(|later| {
-        earliest = [earliest, went_on(later - 1)].into_iter().flatten().min();
+        earliest = [earliest, continued_at(later - 1)].into_iter().flatten().min();
         let head = message_tree.message(children[later]).head;
         roles[later] == RecordRole::Prompt && earliest.is_some_and(|prompt| prompt < head)
     });

@@ -13,11 +13,11 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// The uuid of a record as a number, or the hash of any other id.
 ///
-/// It has two halves because a record has three of them, and a `u128` would be aligned to 16 bytes.
+/// Two halves instead of a `u128`: a record holds three uuids, and each `u128` would be aligned to 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordUuid {
-    /// One more than the number, so that `Option<RecordUuid>` takes no more room. What has no number that is
-    /// one more goes by its hash, like any name that is no uuid.
+    /// One more than the number, so that `Option<RecordUuid>` takes no more memory. A uuid whose upper half is all
+    /// ones cannot be stored like this; it is hashed, like an id that is not a uuid.
     high: NonZeroU64,
     low: u64,
 }

@@ -121,7 +121,7 @@ pub struct MessageTree {
     replays: Vec<NodeId>,
     /// Replies that were split by other dialogue: the first part and a later one, sorted. Usually empty.
     continuations: Vec<(MessageNodeId, MessageNodeId)>,
-    /// For each fold the first two prompts at or below it in file order, [`NO_PROMPT`] where there is none;
+    /// For each message the first two prompts at or below it in file order, [`NO_PROMPT`] where there is none;
     /// computed on demand.
     subtree_prompts: OnceLock<Vec<[NodeId; 2]>>,
     /// For each message the number of displayable messages up to and including it; computed on first use.
@@ -244,7 +244,7 @@ impl MessageTree {
         &self.subtrees[id.index()]
     }
 
-    /// Returns the first prompt at or below a fold in file order, or the second.
+    /// Returns the first prompt at or below a message in file order, or the second.
     pub(crate) fn nth_prompt_below(&self, id: MessageNodeId, index: usize) -> Option<NodeId> {
         let prompts = self.subtree_prompts.get_or_init(|| find_subtree_prompts(&self.messages));
         prompts[id.index()].get(index).copied().filter(|prompt| *prompt != NO_PROMPT)
@@ -607,7 +607,7 @@ impl<'a> MessageTreeBuilder<'a> {
         self.tree.parent(id).and_then(|parent| self.message_ids[parent.index()])
     }
 
-    /// Whether the message after `above` on the path to `below` is there by a guess.
+    /// Whether the message after `above` on the path to `below` was placed there by a guess.
     fn is_guess_between(&self, above: MessageNodeId, below: MessageNodeId) -> bool {
         let anchor = self.jumps[above.index()].anchor;
         if anchor == below || !self.is_ancestor(anchor, below) {
@@ -844,7 +844,7 @@ impl<'a> MessageTreeBuilder<'a> {
     }
 
     /// Finds the earlier prompt of the same time whose reply comes again below this one, wherever the copy is
-    /// and whatever became of the shape of its text.
+    /// and even if its text was stored differently.
     fn find_same_prompt(
         &self,
         id: NodeId,

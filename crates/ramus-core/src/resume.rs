@@ -22,7 +22,7 @@ pub enum ResumeRule {
     Summary,
     /// The newest timestamp, as clients up to 2.1.100 do.
     Newest,
-    /// The last record in file order, as clients 2.1.101 to 2.1.119 do.
+    /// The last record in file order, as clients 2.1.115 to 2.1.119 do (2.1.101 to 2.1.114 if there are several leaves).
     FileOrder,
 }
 
@@ -31,7 +31,7 @@ pub enum ResumeRule {
 pub enum ClientEra {
     /// Up to 2.1.100: the newest timestamp, leaf or not.
     Timestamp,
-    /// 2.1.101 to 2.1.119: the last record in file order.
+    /// 2.1.101 to 2.1.114: the only leaf, else the last record; 2.1.115 to 2.1.119: the last record.
     FileOrder,
     /// From 2.1.120: a `last-prompt` record may point to the node.
     Pointer,
@@ -198,28 +198,28 @@ fn resume_point_for_version(
     tree: &RecordTree,
     version: (u32, u32, u32),
 ) -> Option<ResumePoint> {
-    let loader = ClientView::new(session, tree, version);
+    let view = ClientView::new(session, tree, version);
     if version < (2, 1, 101) {
-        resume_by_time(&loader)
+        resume_by_time(&view)
     } else if version < (2, 1, 115) {
-        resume_by_leaf(&loader)
+        resume_by_leaf(&view)
     } else if version < (2, 1, 120) {
-        let last = loader.last_node()?;
-        resume_at_last(&loader, ResumeReason::LastRecord, last, last)
+        let last = view.last_node()?;
+        resume_at_last(&view, ResumeReason::LastRecord, last, last)
     } else {
-        resume_by_pointer(&loader)
+        resume_by_pointer(&view)
     }
 }
 
-fn resume_by_time(loader: &ClientView<'_>) -> Option<ResumePoint> {
-    let point = loader.newest_of(loader.nodes().map(|(id, _)| id))?;
-    let record = loader.session.record(point);
+fn resume_by_time(view: &ClientView<'_>) -> Option<ResumePoint> {
+    let point = view.newest_of(view.nodes().map(|(id, _)| id))?;
+    let record = view.session.record(point);
     let reason = if record.time.is_some() {
         ResumeReason::NewestTimestamp
     } else {
         ResumeReason::NoTimestamps
     };
-    match loader.nearest_message(point) {
+    match view.nearest_message(point) {
         Some(leaf) => Some(ResumePoint { point, leaf, reason, decided_by: point }),
         // Below a boundary without a summary these clients start a new conversation.
         None if record.role == RecordRole::CompactBoundary => None,
@@ -228,42 +228,40 @@ fn resume_by_time(loader: &ClientView<'_>) -> Option<ResumePoint> {
 }
 
 /// 2.1.101 to 2.1.114: the only leaf, else the last record.
-fn resume_by_leaf(loader: &ClientView<'_>) -> Option<ResumePoint> {
-    let leaves = loader.leaves();
+fn resume_by_leaf(view: &ClientView<'_>) -> Option<ResumePoint> {
+    let leaves = view.leaves();
     if let [leaf] = leaves[..] {
-        if loader.session.record(leaf).sidechain {
+        if view.session.record(leaf).sidechain {
             return None;
         }
-        return resume_at_last(loader, ResumeReason::OnlyLeaf, leaf, leaf);
+        return resume_at_last(view, ResumeReason::OnlyLeaf, leaf, leaf);
     }
-    let last = loader.last_node()?;
-    resume_at_last(loader, ResumeReason::LastRecord, last, last)
+    let last = view.last_node()?;
+    resume_at_last(view, ResumeReason::LastRecord, last, last)
 }
 
 fn resume_at_last(
-    loader: &ClientView<'_>,
+    view: &ClientView<'_>,
     reason: ResumeReason,
     last: NodeId,
     decided_by: NodeId,
 ) -> Option<ResumePoint> {
-    let point = if loader.version >= (2, 1, 253) { loader.newest_below(last) } else { last };
-    if let Some(leaf) = loader.nearest_message(point) {
+    let point = if view.version >= (2, 1, 253) { view.newest_below(last) } else { last };
+    if let Some(leaf) = view.nearest_message(point) {
         return Some(ResumePoint { point, leaf, reason, decided_by });
     }
-    let leaves = loader
-        .leaves()
-        .into_iter()
-        .filter(|leaf| loader.is_node(*leaf, loader.session.record(*leaf)));
-    let newest = loader.newest_of(leaves.filter(|leaf| loader.nearest_message(*leaf).is_some()))?;
-    let leaf = loader.nearest_message(newest)?;
+    let leaves =
+        view.leaves().into_iter().filter(|leaf| view.is_node(*leaf, view.session.record(*leaf)));
+    let newest = view.newest_of(leaves.filter(|leaf| view.nearest_message(*leaf).is_some()))?;
+    let leaf = view.nearest_message(newest)?;
     Some(ResumePoint { point: newest, leaf, reason: ResumeReason::NothingAbove, decided_by: last })
 }
 
 /// From 2.1.120: the record that the last `last-prompt` names, unless the conversation continued.
-fn resume_by_pointer(loader: &ClientView<'_>) -> Option<ResumePoint> {
-    let state = loader.scan_pointers();
+fn resume_by_pointer(view: &ClientView<'_>) -> Option<ResumePoint> {
+    let state = view.scan_pointers();
     let last = state.last?;
-    if state.cleared && loader.version >= (2, 1, 191) {
+    if state.cleared && view.version >= (2, 1, 191) {
         return None;
     }
     let Some(held) = state.active else {
@@ -271,30 +269,30 @@ fn resume_by_pointer(loader: &ClientView<'_>) -> Option<ResumePoint> {
             Some(record) => (ResumeReason::PointerBeforeCompaction, record),
             None => (ResumeReason::NoPointer, last),
         };
-        return resume_at_last(loader, reason, last, by);
+        return resume_at_last(view, reason, last, by);
     };
-    let Some(point) = loader.tree.node_by_uuid(loader.session, held.uuid) else {
-        return resume_at_last(loader, ResumeReason::UnknownPointer, last, held.record);
+    let Some(point) = view.tree.node_by_uuid(view.session, held.uuid) else {
+        return resume_at_last(view, ResumeReason::UnknownPointer, last, held.record);
     };
-    if loader.session.record(point).sidechain {
+    if view.session.record(point).sidechain {
         return None;
     }
-    if loader.is_hidden(point) {
-        return resume_at_last(loader, ResumeReason::HiddenPointer, last, held.record);
+    if view.is_hidden(point) {
+        return resume_at_last(view, ResumeReason::HiddenPointer, last, held.record);
     }
-    let overtaken = loader.is_below(point, last);
+    let overtaken = view.is_below(point, last);
     if !held.explicit && (overtaken || point == last) {
         let reason = if held.was_explicit {
             ResumeReason::ExplicitOvertaken
         } else {
             ResumeReason::PointerOvertaken
         };
-        return resume_at_last(loader, reason, last, held.record);
+        return resume_at_last(view, reason, last, held.record);
     }
     let reason = if held.explicit { ResumeReason::ExplicitPointer } else { ResumeReason::Pointer };
-    match loader.nearest_message(point) {
+    match view.nearest_message(point) {
         Some(leaf) => Some(ResumePoint { point, leaf, reason, decided_by: held.record }),
-        None => resume_at_last(loader, ResumeReason::UnknownPointer, last, held.record),
+        None => resume_at_last(view, ResumeReason::UnknownPointer, last, held.record),
     }
 }
 

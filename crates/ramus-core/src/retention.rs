@@ -25,7 +25,7 @@ impl Retention {
 /// Which files the client deletes within some days, those that are overdue included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueDeletions {
-    /// How many days ahead was looked.
+    /// The period that was checked, in days from now.
     pub within: u32,
     pub retention: Retention,
     pub sessions: usize,
@@ -66,7 +66,7 @@ impl DueDeletions {
         self.first = Some(self.first.map_or(end, |first| first.min(end)));
     }
 
-    /// Whether what goes at `end` goes soon.
+    /// Whether a deletion at `end` is within the period.
     pub fn is_due(&self, end: Time, now: Time) -> bool {
         end.as_millis() <= now.as_millis().saturating_add(i64::from(self.within) * DAY_MILLIS)
     }

@@ -317,7 +317,7 @@ impl Session {
         self.inspector.as_deref()
     }
 
-    /// Returns the damaged lines; links are judged by the tree.
+    /// Returns the damaged lines. Defects of links are in `RecordTree::defects`.
     pub fn defects(&self) -> &[Defect] {
         &self.defects
     }

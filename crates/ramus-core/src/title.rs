@@ -75,7 +75,7 @@ pub fn session_title<'a>(
 
 /// Returns the title of a conversation; `None` when nothing but its id is known.
 ///
-/// One that is off the resume path goes by the first prompt after its fork.
+/// A conversation off the resume path is titled by the first prompt after its fork.
 pub fn conversation_title<'a>(
     digest: &'a SessionDigest,
     conversation: &'a ConversationDigest,

@@ -59,7 +59,7 @@ const LENGTH_SHARE: f32 = 0.45;
 const MAX_LENGTH_RATIO: f32 = 4.0;
 /// How many sessions are shown that have only some of the words: the best of them were meant, or none.
 const MAX_PARTIAL: usize = 20;
-/// How fast a session loses its worth with the words that it lacks.
+/// How strongly missing words lower the score of a session.
 const LACKING_POWER: i32 = 3;
 /// The weight of words spread over a session, relative to words in one message.
 const SPREAD_SHARE: f32 = 0.6;
@@ -123,7 +123,7 @@ pub(super) fn rank_hits(
     let wanted = wanted.filter(|(hits, terms)| !hits.is_empty() && is_wanted(terms));
     let rank = |(own, terms): (&Vec<usize>, &u64)| {
         let mut session = ranker.rank_session(&hits, own, *terms, groups);
-        // What a session lacks counts more than how often it has the rest.
+        // Missing words count more than how often the others occur.
         let share = if best > 0.0 { ranker.weight(*terms) / best } else { 1.0 };
         session.score *= share.powi(LACKING_POWER);
         session
@@ -234,7 +234,7 @@ impl<'a> Ranker<'a> {
             };
             let best = group.iter().max_by(|a, b| by_score(a).total_cmp(&by_score(b)));
             let Some(&hit) = best else { continue };
-            // Words that only the function words of a query match say nothing.
+            // A match of function words only says nothing.
             if all.terms & self.scan.required == 0 {
                 continue;
             }
@@ -288,7 +288,7 @@ impl<'a> Ranker<'a> {
         groups
     }
 
-    /// Moves messages up that have words which those before them have not.
+    /// Moves up messages with words that no earlier message has.
     fn cover_terms(&self, messages: &mut Vec<MessageMatch>) {
         let mut seen = 0;
         let (first, rest): (Vec<MessageMatch>, Vec<MessageMatch>) =
@@ -300,7 +300,7 @@ impl<'a> Ranker<'a> {
         messages.extend(first.into_iter().chain(rest));
     }
 
-    /// Returns what the messages of a session are worth, which together have some terms.
+    /// Returns the combined score of a session's messages, which together have some terms.
     fn session_score(&self, messages: &[MessageMatch], terms: u64) -> f32 {
         let mut scores: Vec<f32> = messages.iter().map(|message| message.score).collect();
         scores.sort_by_key(|score| Reverse(score.to_bits()));

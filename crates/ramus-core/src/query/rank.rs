@@ -22,7 +22,7 @@ pub enum MatchLevel {
     Conversation,
     /// Only some of them: no session has all.
     Partial,
-    /// None of them need be in it: it is about the same.
+    /// Found by meaning; the words need not occur.
     Meaning,
 }
 
@@ -223,7 +223,7 @@ pub struct RankWeights {
 /// How fast repeated words lose weight, and the penalty for long texts, as in BM25.
 const SATURATION: f32 = 1.2;
 const LENGTH_SHARE: f32 = 0.5;
-/// The length of a usual text, and by how much a long one is at most longer.
+/// The length of a typical text; a longer text counts as at most this many times longer.
 const USUAL_LEN: f32 = 800.0;
 const MAX_LEN_RATIO: f32 = 6.0;
 

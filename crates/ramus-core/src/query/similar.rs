@@ -18,7 +18,7 @@ pub struct SimilarWords {
 /// From how many letters on a word may have one wrong letter, and two.
 const ONE_ERROR_CHARS: usize = 4;
 const TWO_ERRORS_CHARS: usize = 8;
-/// Longer words are data.
+/// Anything longer is data, such as a hash, and not a word.
 const MAX_WORD_BYTES: usize = 60;
 
 impl SimilarWords {

@@ -42,7 +42,7 @@ pub struct UsageLedger {
     bucket_entries: Vec<LedgerEntry>,
     /// The messages of the other files.
     ledger_messages: Vec<LedgerMessage>,
-    /// Their usage, by file; `entries` refers to it.
+    /// Their usage, by file; `ledger_messages` refers to it.
     message_usages: Vec<Vec<MessageUsage>>,
     /// The index of each message; it is no longer valid after entries were removed.
     message_index: MessageIndex,

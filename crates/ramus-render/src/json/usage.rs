@@ -210,6 +210,8 @@ pub struct ByConversation {
     pub status: BranchStatus,
     pub resumes: bool,
     pub title: Option<String>,
+    /// The title that tells it from the other branches, as in `conversations`.
+    pub branch_title: Option<String>,
     /// What it begins with after its last fork.
     pub prompt: Option<String>,
     #[serde(flatten)]

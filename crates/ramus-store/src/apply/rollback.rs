@@ -286,7 +286,7 @@ impl StepRollback<'_> {
     }
 
     /// Removes copies, whole or not, that came out of the trash from another file system while the
-    /// original is still in it: nobody got as far as removing that.
+    /// original is still in it, because its removal was never reached.
     fn drop_copies(&mut self, change: &JournalStep, from: &Path) -> Result<(), ApplyError> {
         for place in change.trash_paths() {
             disk::remove_second_name(place, from)?;

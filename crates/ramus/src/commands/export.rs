@@ -22,8 +22,8 @@ use crate::ui::Ui;
 /// Export transcripts, one for each unique path
 ///
 /// A path is a conversation with the earlier sessions that it continues. Copies in resumed and forked
-/// sessions are exported once. A single path is written to stdout; several paths need `--out` and
-/// become a website that you can open from disk.
+/// sessions are exported once, in the session that goes furthest. A single path is written to stdout;
+/// several paths need `--out`. With `--format html` they become a website that you can open from disk.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

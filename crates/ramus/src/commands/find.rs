@@ -52,7 +52,8 @@ pub(crate) use words::move_words_to_end;
 /// nothing. Copies of a message in several files are one hit.
 ///
 /// ● marks a hit on an active branch, ○ on an abandoned one, ▸ in a sub-agent; @N is the conversation.
-/// Use the id at the end of a row as the address for other commands.
+/// ×3 is a message with three copies. Use the id at the end of a row as the address for other commands:
+/// `ramus show ID` prints the conversation up to that message, `ramus show SESSION@N` all of it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

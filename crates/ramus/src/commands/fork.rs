@@ -9,8 +9,9 @@ use crate::ui::Ui;
 
 /// Copy a conversation up to a message into a new session
 ///
-/// The original session is not changed. You can fork abandoned branches, messages before a compaction
-/// and sub-agents. Sub-agents, spilled outputs and file backups are copied too.
+/// The message itself is included: name a reply to end with an answer. The original session is not
+/// changed. You can fork abandoned branches, messages before a compaction and sub-agents. Sub-agents,
+/// spilled outputs and file backups are copied too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use ramus_app::usage::UsageFilter;
 use ramus_app::{ActivePrices, Workspace};
 use ramus_core::branches::BranchStatus;
-use ramus_core::title::conversation_title;
+use ramus_core::title::{branch_title, conversation_title};
 use ramus_core::usage::{LedgerEntry, UsageTotal};
 use ramus_render::json::{
     self, Amounts, ByConversation, BySource, OfBranch, Usage, most_expensive_first, round_dollars,
@@ -64,6 +64,8 @@ fn by_conversation(ledger: &SurveyLedger<'_>) -> Vec<ByConversation> {
                 resumes: conversation.resumes,
                 prompt: conversation.first_prompt.as_deref().map(str::to_owned),
                 title: conversation_title(&file.digest, conversation, &project.summaries)
+                    .map(str::to_owned),
+                branch_title: branch_title(&file.digest, Some(n as u32 + 1), &project.summaries)
                     .map(str::to_owned),
                 amounts: Amounts::from(&account.total_along(end, &sums)),
                 own_cost_usd: round_dollars(own),

@@ -151,10 +151,7 @@ pub(super) fn table_rows(report: &Usage, by: UsageBy, context: &TableContext<'_>
                 let name = format!("{}@{}", short_ids.shorten_id(&row.session), row.n);
                 let alone = cell(format_dollars(row.own_cost_usd), Label::Dim);
                 let names = vec![cell(name, Label::Id), status_cell(row.status)];
-                // The session's title does not identify a branch.
-                let words = if row.resumes { None } else { row.prompt.as_ref() };
-                let words = text(&words.or(row.title.as_ref()).cloned());
-                UsageRow::new(names, &row.amounts, vec![alone, words])
+                UsageRow::new(names, &row.amounts, vec![alone, text(&row.branch_title)])
             })
             .collect(),
         UsageBy::Branch => report
