@@ -54,11 +54,16 @@ export function Palette({
   const fitting = entries
     .filter((entry) => words.every((word) => `${entry.name} ${entry.detail}`.toLowerCase().includes(word)))
     .slice(0, 12);
+  if (words.length > 0)
+    fitting.push({
+      name: `Search messages for “${text.trim()}”`,
+      detail: "search",
+      act: () => go(`/search?q=${encodeURIComponent(text.trim())}`),
+    });
   const chosen = Math.min(at, Math.max(0, fitting.length - 1));
   const take = (entry: Entry | undefined) => {
     onClose();
-    if (entry) entry.act();
-    else if (text) go(`/search?q=${encodeURIComponent(text)}`);
+    entry?.act();
   };
   const keys = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") {
@@ -106,11 +111,6 @@ export function Palette({
             <span class="detail">{entry.detail}</span>
           </li>
         ))}
-        {fitting.length === 0 && (
-          <li role="option" aria-selected="true" class="chosen" id="entry-0" onClick={() => take(undefined)}>
-            <span>Search for “{text}”</span>
-          </li>
-        )}
       </ul>
     </Dialog>
   );

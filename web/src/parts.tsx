@@ -242,12 +242,14 @@ export function Bars({
   title,
   of,
   show = count,
+  most = Math.max(1, ...of.map(([, n]) => n)),
 }: {
   title: string;
   of: [string, number][];
   show?: (n: number) => string;
+  /** The number that fills a bar; the largest unless given. */
+  most?: number;
 }) {
-  const most = Math.max(1, ...of.map(([, n]) => n));
   return (
     <section class="card">
       <h2>{title}</h2>

@@ -197,6 +197,14 @@ impl TestScreens {
         self.wait_until(|text| text.contains(what))
     }
 
+    /// A tree that is drawn before the agents are known is drawn again with them.
+    fn wait_for_agents(&mut self) {
+        while !self.state.open_transcript().expect("because a session is open").agents_known {
+            let event = self.events.recv_timeout(Duration::from_secs(20));
+            self.handle_event(event.expect("because agents are looked for"));
+        }
+    }
+
     fn press_key(&mut self, code: KeyCode) {
         self.handle_event(ScreenEvent::Key(KeyEvent::new(code, KeyModifiers::NONE)));
     }
@@ -320,10 +328,7 @@ fn two_marked_branches_are_compared() {
 #[test]
 fn agents_that_are_not_known_yet_are_waited_for() {
     let mut screens = TestScreens::open_demo(80, 40);
-    while !screens.state.open_transcript().unwrap().agents_known {
-        let event = screens.events.recv_timeout(Duration::from_secs(20)).unwrap();
-        screens.handle_event(event);
-    }
+    screens.wait_for_agents();
     // As if the answer were still to come.
     let reading = screens.state.stack.last_mut().unwrap();
     reading.agents_known = false;

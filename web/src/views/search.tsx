@@ -131,7 +131,7 @@ export function Search({ query }: { query: URLSearchParams }) {
           <button type="submit">Search</button>
         </div>
         <div class="filters">
-          {select("role", "From ", [
+          {select("role", "By ", [
             ["", "anybody"],
             ["user", "you"],
             ["assistant", "Claude"],
@@ -248,13 +248,21 @@ function Found({ hit, children }: { hit: Hit; children: ComponentChildren }) {
 function Snippet({ hit }: { hit: Hit }) {
   const letters = [...hit.snippet];
   const [from, to] = hit.match;
+  const found = letters.slice(from, to).join("");
   return (
     <span class="snippet">
-      {letters.slice(0, from).join("")}
-      <mark>{letters.slice(from, to).join("")}</mark>
-      {letters.slice(to).join("")}
+      {marked(letters.slice(0, from).join(""), found)}
+      <mark>{found}</mark>
+      {marked(letters.slice(to).join(""), found)}
     </span>
   );
+}
+
+/** Marks what was found wherever it occurs again. */
+function marked(text: string, found: string) {
+  if (!found.trim()) return text;
+  const again = new RegExp(`(${found.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")})`, "gi");
+  return text.split(again).map((part, at) => (at % 2 ? <mark key={at}>{part}</mark> : part));
 }
 
 const nodeOf = (hit: Hit) => (hit.address.includes(":") ? hit.address.slice(hit.address.indexOf(":") + 1) : undefined);

@@ -358,6 +358,7 @@ function Cache({ rows, data }: { rows: DailyRow[]; data: DailyUsage }) {
       title="Read from the cache"
       of={by.map((one): [string, number] => [one.name, 100 * cacheShare(totalsOf(one.rows))])}
       show={(n) => `${n.toFixed(1)} %`}
+      most={100}
     />
   );
 }

@@ -14,6 +14,7 @@ fn a_transcript_with_its_tree_branches_and_keys_at_several_sizes() {
         };
         screens.press_key(KeyCode::End);
         shows(&mut screens, "Claude Code resumes here", "transcript");
+        screens.wait_for_agents();
         screens.type_in("t");
         screens.wait_until(|text| !text.contains("drawing …"));
         shows(&mut screens, "resume", "tree");
