@@ -194,6 +194,17 @@ export function Search({ query }: { query: URLSearchParams }) {
               : ""}
       </p>
       {error && <Failure error={error} again={() => setTries(tries + 1)} />}
+      {q && !busy && !error && progress?.found === 0 && (
+        <section class="card empty">
+          <p>No message matches “{q}”.</p>
+          {FIELDS.some((field) => field !== "q" && query.get(field)) && (
+            <button type="button" onClick={() => go(`/search${asQuery({ q })}`, "replace")}>
+              Search without filters
+            </button>
+          )}
+          <p class="hush">Fewer words find more. A word is found in other forms and spellings, too.</p>
+        </section>
+      )}
       <ol class="hits">
         {hits.map((hit, index) => (
           <li key={`${hit.address}-${index}`} class={cursor === index ? "cursor" : ""}>
