@@ -240,12 +240,16 @@ impl<'a> JsonCursor<'a> {
     }
 }
 
-/// Returns where the string that begins at `start` (after its quote) ends.
+/// Returns where the string that begins at `start`, after its quote, ends.
 #[inline]
 fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut from = start;
     loop {
         let quote = find_byte(b'"', bytes, from)?;
+        // Nearly every quote ends its string, so the byte before it is checked first.
+        if bytes[quote - 1] != b'\\' {
+            return Some(quote);
+        }
         let slashes = bytes[start..quote].iter().rev().take_while(|&&b| b == b'\\').count();
         if slashes % 2 == 0 {
             return Some(quote);
@@ -261,21 +265,30 @@ fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
 /// sixteen bytes are checked here, eight at a time.
 #[inline]
 pub(crate) fn find_byte(byte: u8, bytes: &[u8], from: usize) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    let Some((head, tail)) = rest.split_first_chunk::<16>() else {
+        return memchr(byte, rest).map(|found| from + found);
+    };
+    let words = u128::from_le_bytes(*head);
+    let first = equal_bytes(byte, words as u64);
+    let second = equal_bytes(byte, (words >> 64) as u64);
+    let found = if first != 0 {
+        first.trailing_zeros() as usize / 8
+    } else if second != 0 {
+        8 + second.trailing_zeros() as usize / 8
+    } else {
+        16 + memchr(byte, tail)?
+    };
+    Some(from + found)
+}
+
+/// Marks the bytes of a word that equal `byte`: the lowest high bit that is set marks the first of them.
+#[inline]
+fn equal_bytes(byte: u8, word: u64) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
-    let wanted = u64::from_ne_bytes([byte; 8]);
-    let rest = bytes.get(from..)?;
-    let (words, _) = rest.as_chunks::<8>();
-    for (index, word) in words.iter().take(2).enumerate() {
-        let differs = u64::from_le_bytes(*word) ^ wanted;
-        // The lowest set high bit marks the first zero byte.
-        let equal = differs.wrapping_sub(ONES) & !differs & HIGHS;
-        if equal != 0 {
-            return Some(from + index * 8 + equal.trailing_zeros() as usize / 8);
-        }
-    }
-    let skipped = rest.len().min(words.len().min(2) * 8);
-    memchr(byte, &rest[skipped..]).map(|found| from + skipped + found)
+    let differs = word ^ u64::from_ne_bytes([byte; 8]);
+    differs.wrapping_sub(ONES) & !differs & HIGHS
 }
 
 const BAD: u8 = 0;
@@ -310,7 +323,7 @@ const fn mark_bytes(mut class: [u8; 256], bytes: &[u8], value: u8) -> [u8; 256] 
 
 #[cfg(test)]
 mod tests {
-    use super::JsonCursor;
+    use super::{JsonCursor, find_byte};
     use proptest::prelude::*;
 
     /// Skips one value and returns the cursor's new position.
@@ -330,6 +343,21 @@ mod tests {
             (r#"{"x":"\ud83d"}"#, 14),
         ] {
             assert_eq!(skip(json), Ok(end), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_byte_is_found_wherever_it_is() {
+        for length in 0..40 {
+            for from in 0..=length {
+                for at in from..length {
+                    let mut bytes = vec![b'-'; length];
+                    bytes[at..].fill(b'"');
+                    bytes[..from].fill(b'"');
+                    assert_eq!(find_byte(b'"', &bytes, from), Some(at), "{length} {from} {at}");
+                }
+                assert_eq!(find_byte(b'"', &vec![b'!'; length], from), None);
+            }
         }
     }
 

@@ -13,7 +13,33 @@ pub fn display_width(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
     }
-    text.graphemes(true).map(UnicodeWidthStr::width).sum()
+    Clusters(text).map(|(_, width)| width).sum()
+}
+
+/// The grapheme clusters of a text, with their widths.
+///
+/// Most characters are ASCII, and one before another is a cluster of its own: no table has to be searched for it.
+struct Clusters<'a>(&'a str);
+
+impl<'a> Iterator for Clusters<'a> {
+    type Item = (&'a str, usize);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let is_single = match *self.0.as_bytes() {
+            [] => return None,
+            [b'\r', b'\n', ..] => false,
+            [first] => first.is_ascii(),
+            [first, second, ..] => first.is_ascii() && second.is_ascii(),
+        };
+        let (cluster, width) = if is_single {
+            (&self.0[..1], 1)
+        } else {
+            let cluster = self.0.graphemes(true).next()?;
+            (cluster, cluster.width())
+        };
+        self.0 = &self.0[cluster.len()..];
+        Some((cluster, width))
+    }
 }
 
 /// Truncates a line to `width` columns, ending with `…` if something is cut.
@@ -110,8 +136,7 @@ fn graphemes_of(line: &Line) -> Vec<Grapheme<'_>> {
     let mut cells = Vec::new();
     for span in &line.0 {
         let label = span.label;
-        let cell = |text| Grapheme { text, label, width: UnicodeWidthStr::width(text) };
-        cells.extend(span.text().graphemes(true).map(cell));
+        cells.extend(Clusters(span.text()).map(|(text, width)| Grapheme { text, label, width }));
     }
     cells
 }
@@ -247,6 +272,24 @@ mod tests {
             ["a", "é", "e\u{301}", "漢", "👩‍👩‍👧", "🇩🇪", "✅"].map(display_width),
             [1, 1, 1, 2, 2, 2, 2]
         );
+    }
+
+    #[test]
+    fn ascii_is_divided_like_any_text() {
+        for text in [
+            "",
+            "plain",
+            "e\u{301}a\u{301}",
+            "a👩‍👩‍👧b",
+            "🇩🇪🇫🇷x🇯🇵",
+            "a\r\nb\r",
+            "क्षि a",
+            "\u{600}1",
+            "x\u{200d}y",
+        ] {
+            let clusters: Vec<_> = Clusters(text).map(|(cluster, _)| cluster).collect();
+            assert_eq!(clusters, text.graphemes(true).collect::<Vec<_>>(), "{text:?}");
+        }
     }
 
     #[test]
