@@ -146,11 +146,10 @@ def ask_fast_resume(program, claude, home, query):
 
 def ask_claude_history(program, claude, home, query):
     env = {"HOME": home, "PATH": os.environ["PATH"], "CLAUDE_CONFIG_DIR": str(claude)}
-    out = subprocess.run([program, "agent-search", query, "--json", "--limit", "20"], capture_output=True, text=True,
-                         env=env, stdin=subprocess.DEVNULL, timeout=120)
-    answer = json.loads(out.stdout or "[]")
-    rows = answer if isinstance(answer, list) else answer.get("results") or answer.get("hits") or []
-    return unique(pathlib.Path(str(row.get("session_id") or row.get("id") or row.get("path"))).stem for row in rows)
+    # Its search by meaning downloads a model, so it is asked for words.
+    out = subprocess.run([program, "agent", "search", "--lexical", "--all", "--top", "20", "--no-budget", "--hits-per-conv", "1",
+                          "--", query], capture_output=True, text=True, env=env, stdin=subprocess.DEVNULL, timeout=120)
+    return unique(re.findall(r"^conversation rank=\d+ .*?\buuid=(\S+)", out.stdout, re.M))
 
 
 def ask_rg(program, claude, home, query):
