@@ -665,14 +665,16 @@ impl<'a> MessageTreeBuilder<'a> {
     }
 
     /// Records a result that was written after the conversation had gone on without it: what follows the
-    /// result continues the end of the conversation, not the call.
+    /// result continues the end of the conversation, not the call. A result that comes again is not late.
     fn note_late_result(&mut self, id: NodeId, record: &Record, call: MessageNodeId) {
         let Some(last) = self.last.filter(|_| self.main_chain.includes(record.sidechain)) else {
             return;
         };
         let went_on = self.jumps[last.message.index()].dialogue.is_some_and(|said| said != call);
+        let content = record.time.map(|time| (time, record.content_hash, record.kind));
         if record.role == RecordRole::ToolResult
             && went_on
+            && content.is_none_or(|content| !self.by_content.contains_key(&content))
             && last.message != call
             && self.is_ancestor(call, last.message)
         {

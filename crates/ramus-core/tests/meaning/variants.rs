@@ -347,6 +347,54 @@ fn an_interrupted_prompt_that_comes_again_in_another_shape_makes_no_fork() {
 }
 
 #[test]
+fn what_follows_a_result_that_comes_again_makes_no_fork() {
+    // A rejected call, and a prompt that was interrupted; the conversation goes on below the originals or the copies.
+    for (version, above) in [("2.0.76", "k"), ("2.1.2", "k2"), ("2.1.7", "k")] {
+        check(
+            &format!(
+                "a user v={version} one
+                 b < a assistant @1 hi
+                 c < b user @2 two
+                 d < c call:t1 @3 #m ls
+                 e < d result:t1 @4 rejected
+                 i < e interrupt @4
+                 f < i user @5 three
+                 k < f interrupt @6
+                 c2 < b user:list @2 two
+                 d2 < c2 call:t1 @3 #m ls
+                 e2 < d2 result:t1 @4 rejected
+                 i2 < e2 interrupt @4
+                 f2 < i2 user:list @5 three
+                 k2 < f2 interrupt @6
+                 g < {above} user @20 four
+                 h < g assistant @21 sure"
+            ),
+            "replay 1
+             active resumes 7: a b c c2 d e d2 e2 i i2 f f2 k k2 g h",
+        );
+    }
+    // A prompt was queued while the call ran.
+    check(
+        "a user v=2.0.76 one
+         b < a assistant @1 hi
+         c < b user @2 two
+         d < c call:t1 @3 #m ls
+         e < d result:t1 @4 files
+         q < e queued @4 this too
+         f < q assistant @5 #n done
+         c2 < b user:list @2 two
+         d2 < c2 call:t1 @3 #m ls
+         e2 < d2 result:t1 @4 files
+         q2 < e2 queued @4 this too
+         f2 < q2 assistant @5 #n done
+         g < f user @20 three
+         h < g assistant @21 sure",
+        "replay 1
+         active resumes 7: a b c c2 d e d2 e2 q2 q f f2 g h",
+    );
+}
+
+#[test]
 fn the_same_words_with_another_picture_still_fork() {
     check(
         "a user v=2.0.76 one
