@@ -453,7 +453,7 @@ impl SessionBranches {
             if main_chain.includes(message.sidechain) {
                 sums.messages +=
                     u32::from(message.role.is_displayable() && !message.continues_earlier);
-                sums.compactions += u32::from(message.role == RecordRole::CompactBoundary);
+                sums.compactions += u32::from(message_tree.begins_compaction(id));
                 let rank = OPENINGS.iter().position(|role| *role == message.role);
                 if let Some(rank) = rank
                     && rank < usize::from(sums.opening_rank)

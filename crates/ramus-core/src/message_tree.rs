@@ -239,6 +239,21 @@ impl MessageTree {
         self.subtree(id).has_reply
     }
 
+    /// Whether a compaction begins with a message: its boundary or, from clients that wrote none, its summary (R7).
+    pub fn begins_compaction(&self, id: MessageNodeId) -> bool {
+        let role = |id: &MessageNodeId| self.message(*id).role;
+        match role(&id) {
+            RecordRole::CompactBoundary => true,
+            RecordRole::CompactSummary => {
+                // Hook records may come between the two.
+                let above = self.ancestors(id).skip(1).take(MAX_BELOW_BOUNDARY).map(|id| role(&id));
+                let mut above = above.skip_while(|role| *role == RecordRole::Decoration);
+                above.next() != Some(RecordRole::CompactBoundary)
+            }
+            _ => false,
+        }
+    }
+
     pub(crate) fn subtree(&self, id: MessageNodeId) -> &SubtreeSummary {
         count_step();
         &self.subtrees[id.index()]
@@ -988,6 +1003,9 @@ fn repeated_contents(session: &Session) -> FxHashSet<u64> {
     hashes.sort_unstable();
     hashes.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect()
 }
+
+/// How many records above a summary are searched for its boundary.
+const MAX_BELOW_BOUNDARY: usize = 8;
 
 /// How many records below a prompt are searched for its reply; pictures and attachments may come first.
 const REPLAY_LOOKAHEAD: usize = 32;

@@ -402,3 +402,25 @@ fn the_default_is_not_a_lone_command_or_prompt_beside_a_conversation() {
         assert_eq!(history.branches.main_conversation().unwrap().messages, 2, "{short}");
     }
 }
+
+/// Returns the number of compactions of each conversation.
+fn compactions(short: &str) -> Vec<u32> {
+    history(short).branches.conversations.iter().map(|found| found.compactions).collect()
+}
+
+#[test]
+fn a_summary_without_a_boundary_counts_as_a_compaction() {
+    let rootless =
+        "a user v=1.0.60 one\nb < a assistant hi\ns compacted in short\nc < s assistant on
+        t compacted shorter\nd < t assistant more";
+    assert_eq!(compactions(rootless), [2]);
+    // A boundary and its summary are one, also if a hook record is between them or the summary names no parent.
+    for summary in
+        ["s < k compacted in short", "h < k progress\ns < h compacted in short", "s compacted x"]
+    {
+        let short = format!(
+            "a user one\nb < a assistant hi\nk < b boundary\n{summary}\nc < s assistant on"
+        );
+        assert_eq!(compactions(&short), [1], "{summary}");
+    }
+}
