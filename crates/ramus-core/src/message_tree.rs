@@ -514,7 +514,7 @@ impl<'a> MessageTreeBuilder<'a> {
             // next record lost its parent as well, what followed the prompt may be lost too.
             let is_alone = begins
                 && self.tree.children(id).is_empty()
-                && !self.next_record(id).is_some_and(|next| self.has_lost_parent(next));
+                && self.next_record(id).is_none_or(|next| !self.has_lost_parent(next));
             let placement = match role {
                 RecordRole::CompactBoundary | RecordRole::CompactSummary => Placement::Compaction,
                 _ if record.parent_uuid.is_some() && !is_alone => {
