@@ -349,7 +349,9 @@ impl SessionBranches {
                     records: sums.records,
                     compactions: sums.compactions,
                     draft: sums.draft && !message_tree.has_reply(end),
-                    opening: (sums.opening_rank < NO_RANK).then_some(sums.opening),
+                    opening: (sums.opening_rank < NO_RANK)
+                        .then_some(sums.opening)
+                        .or_else(|| opening_of_silent(message_tree, end)),
                 }
             })
             .collect();
@@ -453,7 +455,7 @@ impl SessionBranches {
             if main_chain.includes(message.sidechain) {
                 sums.messages +=
                     u32::from(message.role.is_displayable() && !message.continues_earlier);
-                sums.compactions += u32::from(message.role == RecordRole::CompactBoundary);
+                sums.compactions += u32::from(message_tree.begins_compaction(id));
                 let rank = OPENINGS.iter().position(|role| *role == message.role);
                 if let Some(rank) = rank
                     && rank < usize::from(sums.opening_rank)
@@ -625,6 +627,21 @@ fn conversation_ends(
     }
     ends.append(&mut silent_roots);
     ends
+}
+
+/// Returns the text that introduces a conversation without dialogue: the first command, a notification.
+fn opening_of_silent(message_tree: &MessageTree, end: MessageNodeId) -> Option<NodeId> {
+    let mut open = if message_tree.has_dialogue(end) { Vec::new() } else { vec![end] };
+    let mut best = None;
+    while let Some(id) = open.pop() {
+        let message = message_tree.message(id);
+        if let Some(rank) = OPENINGS.iter().position(|role| *role == message.role) {
+            let found = (rank, message.head);
+            best = Some(best.map_or(found, |best: (usize, NodeId)| best.min(found)));
+        }
+        open.extend(message_tree.decoration_children(id));
+    }
+    best.map(|(_, head)| head)
 }
 
 /// Whether a record belongs to the end of a conversation or to what trails it.

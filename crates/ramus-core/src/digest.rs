@@ -285,6 +285,19 @@ impl SessionDigest {
     }
 }
 
+/// Returns the facts of a session; a compaction without a boundary is known by its summary (R7).
+fn facts_with_compactions(history: &History) -> SessionFacts {
+    let mut facts = history.session.facts().clone();
+    let messages = history.message_tree.iter();
+    let summaries = messages.filter(|(id, message)| {
+        message.role == RecordRole::CompactSummary && history.message_tree.begins_compaction(*id)
+    });
+    facts
+        .compactions
+        .extend(summaries.filter_map(|(_, message)| history.session.record(message.head).uuid));
+    facts
+}
+
 /// Summarizes the conversations and their titles; also returns the position of each record in the
 /// chain.
 fn digest_conversations(history: &History) -> (SessionDigest, Vec<u32>) {
@@ -342,7 +355,7 @@ fn digest_conversations(history: &History) -> (SessionDigest, Vec<u32>) {
     let base = SessionDigest {
         class: history.session_class(),
         agent_class: AgentClass::of_session(session),
-        facts: session.facts().clone(),
+        facts: facts_with_compactions(history),
         counts: session.line_counts(),
         by_type: BTreeMap::new(),
         unknown_types: BTreeMap::new(),

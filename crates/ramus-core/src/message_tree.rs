@@ -239,6 +239,21 @@ impl MessageTree {
         self.subtree(id).has_reply
     }
 
+    /// Whether a compaction begins with a message: its boundary or, from clients that wrote none, its summary (R7).
+    pub fn begins_compaction(&self, id: MessageNodeId) -> bool {
+        let role = |id: &MessageNodeId| self.message(*id).role;
+        match role(&id) {
+            RecordRole::CompactBoundary => true,
+            RecordRole::CompactSummary => {
+                // Hook records may come between the two.
+                let above = self.ancestors(id).skip(1).take(MAX_BELOW_BOUNDARY).map(|id| role(&id));
+                let mut above = above.skip_while(|role| *role == RecordRole::Decoration);
+                above.next() != Some(RecordRole::CompactBoundary)
+            }
+            _ => false,
+        }
+    }
+
     pub(crate) fn subtree(&self, id: MessageNodeId) -> &SubtreeSummary {
         count_step();
         &self.subtrees[id.index()]
@@ -495,8 +510,11 @@ impl<'a> MessageTreeBuilder<'a> {
                     | RecordRole::Meta
                     | RecordRole::QueuedPrompt
             );
-            // A lost prompt that nothing follows does not continue a conversation: it stays separate.
-            let is_alone = begins && self.tree.children(id).is_empty();
+            // A lost prompt that nothing follows does not continue a conversation: it stays separate. If the
+            // next record lost its parent as well, what followed the prompt may be lost too.
+            let is_alone = begins
+                && self.tree.children(id).is_empty()
+                && self.next_record(id).is_none_or(|next| !self.has_lost_parent(next));
             let placement = match role {
                 RecordRole::CompactBoundary | RecordRole::CompactSummary => Placement::Compaction,
                 _ if record.parent_uuid.is_some() && !is_alone => {
@@ -537,6 +555,19 @@ impl<'a> MessageTreeBuilder<'a> {
     ) -> MessageNodeId {
         let first = record.parent_uuid.and_then(|name| self.lost_parents.get(&name));
         first.copied().filter(|_| role == RecordRole::Prompt).unwrap_or(last)
+    }
+
+    /// Returns the next record of the main chain in the file.
+    fn next_record(&self, id: NodeId) -> Option<NodeId> {
+        let later = self.session.records().iter().enumerate().skip(id.index() + 1);
+        later
+            .map(|(index, record)| (NodeId(index as u32), record))
+            .find(|(_, record)| record.is_node() && self.main_chain.includes(record.sidechain))
+            .map(|(next, _)| next)
+    }
+
+    fn has_lost_parent(&self, id: NodeId) -> bool {
+        self.tree.missing_parents().binary_search_by_key(&id, |(node, _)| *node).is_ok()
     }
 
     fn late_record_above(&self, id: NodeId) -> Option<LateRecord> {
@@ -582,7 +613,9 @@ impl<'a> MessageTreeBuilder<'a> {
     ) {
         let (Some(parent), linked) = (parent, self.tree.parent(id)) else { return };
         match placement {
-            Placement::LateRecords if matches!(role, RecordRole::Prompt | RecordRole::Command) => {
+            Placement::LateRecords
+                if matches!(role, RecordRole::Prompt | RecordRole::Command | RecordRole::Meta) =>
+            {
                 if let Some(late) = linked.and_then(|linked| self.late_records.get_mut(&linked)) {
                     late.prompt_parent.get_or_insert(parent);
                 }
@@ -647,14 +680,16 @@ impl<'a> MessageTreeBuilder<'a> {
     }
 
     /// Records a result that was written after the conversation had gone on without it: what follows the
-    /// result continues the end of the conversation, not the call.
+    /// result continues the end of the conversation, not the call. A result that comes again is not late.
     fn note_late_result(&mut self, id: NodeId, record: &Record, call: MessageNodeId) {
         let Some(last) = self.last.filter(|_| self.main_chain.includes(record.sidechain)) else {
             return;
         };
         let went_on = self.jumps[last.message.index()].dialogue.is_some_and(|said| said != call);
+        let content = record.time.map(|time| (time, record.content_hash, record.kind));
         if record.role == RecordRole::ToolResult
             && went_on
+            && content.is_none_or(|content| !self.by_content.contains_key(&content))
             && last.message != call
             && self.is_ancestor(call, last.message)
         {
@@ -805,6 +840,7 @@ impl<'a> MessageTreeBuilder<'a> {
             return None;
         }
         self.find_same_content(record, role, parent)
+            .or_else(|| self.find_same_parts(id, record, role, parent))
             .or_else(|| self.find_same_prompt(id, record, role, parent))
     }
 
@@ -843,6 +879,28 @@ impl<'a> MessageTreeBuilder<'a> {
         is_below.then_some(CopyPlacement::Below)
     }
 
+    /// Finds the last of the earlier records that have the parts of a prompt: what was split into a text and
+    /// images may come again as one record.
+    fn find_same_parts(
+        &self,
+        id: NodeId,
+        record: &Record,
+        role: RecordRole,
+        parent: Option<MessageNodeId>,
+    ) -> Option<CopyPlacement> {
+        let time = record.time.filter(|_| role == RecordRole::Prompt)?;
+        let original_of = |part: &u64| self.by_content.get(&(time, *part, record.kind)).copied();
+        let parts = self.session.part_hashes(id);
+        let (first, last) = (original_of(parts.first()?)?, original_of(parts.last()?)?);
+        let anchor = |message_id: MessageNodeId| self.jumps[message_id.index()].anchor;
+        let original = &self.messages[first.index()];
+        let is_beside = parts.iter().all(|part| original_of(part).is_some())
+            && original.sidechain == record.sidechain
+            && original.parent.map(anchor) == parent.map(anchor)
+            && self.is_ancestor(first, last);
+        is_beside.then_some(CopyPlacement::Beside(last))
+    }
+
     /// Finds the earlier prompt of the same time whose reply comes again below this one, wherever the copy is
     /// and even if its text was stored differently.
     fn find_same_prompt(
@@ -853,12 +911,7 @@ impl<'a> MessageTreeBuilder<'a> {
         parent: Option<MessageNodeId>,
     ) -> Option<CopyPlacement> {
         let time = record.time.filter(|_| role == RecordRole::Prompt)?;
-        let mut below = id;
-        let reply = (0..REPLAY_LOOKAHEAD).find_map(|_| {
-            below = *self.tree.children(below).first()?;
-            let record = self.session.record(below);
-            self.by_message.get(&(record.message_id?, record.sidechain)).copied()
-        })?;
+        let reply = self.known_reply_below(id, time)?;
         let original = self.jumps[self.messages[reply.index()].parent?.index()].dialogue?;
         let head = self.session.record(self.messages[original.index()].head);
         if head.role != RecordRole::Prompt
@@ -870,6 +923,25 @@ impl<'a> MessageTreeBuilder<'a> {
         let is_below =
             parent.is_some_and(|parent| parent != original && self.is_ancestor(original, parent));
         Some(if is_below { CopyPlacement::Below } else { CopyPlacement::Beside(original) })
+    }
+
+    /// Returns the earlier message whose id the reply to a prompt repeats.
+    fn known_reply_below(&self, prompt: NodeId, time: Time) -> Option<MessageNodeId> {
+        let mut below = prompt;
+        for _ in 0..REPLAY_LOOKAHEAD {
+            below = *self.tree.children(below).first()?;
+            let record = self.session.record(below);
+            let name = record.message_id.map(|message| (message, record.sidechain));
+            if let Some(known) = name.and_then(|name| self.by_message.get(&name)) {
+                return Some(*known);
+            }
+            // The images of the prompt may be records of their own.
+            let is_other = record.role == RecordRole::Prompt && record.time != Some(time);
+            if is_other || record.role == RecordRole::Reply {
+                return None;
+            }
+        }
+        None
     }
 
     /// Remembers what later records may refer to; a repeated id means its latest record.
@@ -932,8 +1004,11 @@ fn repeated_contents(session: &Session) -> FxHashSet<u64> {
     hashes.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect()
 }
 
-/// How many records below a prompt are searched for its reply.
-const REPLAY_LOOKAHEAD: usize = 4;
+/// How many records above a summary are searched for its boundary.
+const MAX_BELOW_BOUNDARY: usize = 8;
+
+/// How many records below a prompt are searched for its reply; pictures and attachments may come first.
+const REPLAY_LOOKAHEAD: usize = 32;
 
 /// Where a copy is, relative to its original.
 enum CopyPlacement {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ramus_core::body::{RecordBody, SystemKind, TokenUsage};
+use ramus_core::body::{RecordBody, TokenUsage};
 use ramus_core::history::{ConversationPath, History};
 use ramus_core::ids::IdHash;
 use ramus_core::record::RecordKind;
@@ -15,7 +15,6 @@ use ramus_render::export::{PathTokens, TranscriptHeader};
 pub(super) struct PartFacts {
     /// By the place of the record.
     said: Vec<Option<CountedMessage>>,
-    compactions: Vec<NodeId>,
     messages: HashMap<(IdHash, IdHash), usize>,
     models: Vec<String>,
 }
@@ -31,26 +30,21 @@ struct CountedMessage {
 impl PartFacts {
     /// Adds the facts of a body.
     pub(super) fn add_body(&mut self, node: NodeId, body: &RecordBody) {
-        match body {
-            RecordBody::Assistant(body) if !body.is_synthetic() => {
-                let key =
-                    |id: &Option<String>| IdHash::new(id.as_deref().unwrap_or_default().as_bytes());
-                let ids = (key(&body.message_id), key(&body.request_id));
-                let next = self.messages.len();
-                let message = *self.messages.entry(ids).or_insert(next);
-                let model = body.model.as_ref().map(|model| self.model_index(model));
-                let tokens = body.usage.as_ref().map(usage_tokens).unwrap_or_default();
-                let at = node.0 as usize;
-                if self.said.len() <= at {
-                    self.said.resize_with(at + 1, || None);
-                }
-                self.said[at] = Some(CountedMessage { message, model, tokens });
-            }
-            RecordBody::System(body) if matches!(body.kind, SystemKind::CompactBoundary(_)) => {
-                self.compactions.push(node);
-            }
-            _ => {}
+        let RecordBody::Assistant(body) = body else { return };
+        if body.is_synthetic() {
+            return;
         }
+        let key = |id: &Option<String>| IdHash::new(id.as_deref().unwrap_or_default().as_bytes());
+        let ids = (key(&body.message_id), key(&body.request_id));
+        let next = self.messages.len();
+        let message = *self.messages.entry(ids).or_insert(next);
+        let model = body.model.as_ref().map(|model| self.model_index(model));
+        let tokens = body.usage.as_ref().map(usage_tokens).unwrap_or_default();
+        let at = node.0 as usize;
+        if self.said.len() <= at {
+            self.said.resize_with(at + 1, || None);
+        }
+        self.said[at] = Some(CountedMessage { message, model, tokens });
     }
 
     fn model_index(&mut self, model: &str) -> usize {
@@ -94,12 +88,11 @@ impl TranscriptSums {
             |message_id: &&_| history.message_tree.message(**message_id).role.is_displayable();
         self.messages += path.messages.iter().filter(speaks).count();
         self.records += path.nodes.len();
+        self.compactions +=
+            path.messages.iter().filter(|id| history.message_tree.begins_compaction(**id)).count();
         let mut largest = vec![PathTokens::default(); facts.messages.len()];
         for node in &path.nodes {
             self.add_time(history, *node);
-            if history.session.record(*node).kind == RecordKind::System {
-                self.compactions += usize::from(facts.compactions.contains(node));
-            }
             let Some(Some(said)) = facts.said.get(node.0 as usize) else { continue };
             let held = &mut largest[said.message];
             if total_tokens(held) < total_tokens(&said.tokens) {

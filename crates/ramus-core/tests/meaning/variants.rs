@@ -42,6 +42,26 @@ fn an_edited_prompt_below_late_records_forks() {
          abandoned 6: a h i b e f g k
          active resumes 4: a h i b l m",
     );
+    // The first prompt came after a command.
+    check(
+        "a user v=2.1.87 one
+         b < a call:t1 @1 ls
+         c < b result:t1 @2 files
+         d < c assistant @9 done
+         h < b attachment:hook_success @2
+         v < h meta @19 caveat
+         k < v command @19 model
+         l < k stdout @19 set
+         e < l user @20 two
+         f < e assistant @21 sure
+         g < h user @40 instead
+         m < g assistant @41 fine",
+        "edit at h: v g*
+         parallel-tools 1
+         decoration 1
+         abandoned 5: a b c h d v k l e f
+         active resumes 5: a b c h d g m",
+    );
     // A command was run before the edited prompt was sent.
     check(
         "a user v=2.1.81 one
@@ -272,6 +292,124 @@ fn replays_at_other_places_make_no_fork() {
 }
 
 #[test]
+fn replays_with_more_records_before_the_reply_make_no_fork() {
+    // Hooks and listings stand between the copied prompt and its reply.
+    for version in ["2.0.76", "2.1.2", "2.1.7"] {
+        check(
+            &format!(
+                "a user v={version} one
+                 b < a assistant @1 hi
+                 c < b user @2 <ide_opened_file>x</ide_opened_file> two
+                 d < c assistant @3 #m yes
+                 e < b user:list @2 two
+                 f < e attachment:hook_success @2
+                 g < f attachment:skill_listing @2
+                 h < g attachment:nested_memory @2
+                 i < h attachment:nested_memory @2
+                 k < i assistant @3 #m yes
+                 l < k user @9 three"
+            ),
+            "replay 1
+             active resumes 5: a b c e f g h i d k l",
+        );
+    }
+}
+
+#[test]
+fn an_interrupted_prompt_that_comes_again_in_another_shape_makes_no_fork() {
+    // Two records become one.
+    check(
+        "a user v=2.0.76 one
+         b < a assistant @1 hi
+         c < b user:list @2 look
+         p < c user:only-picture @2 -
+         i < p interrupt @3
+         e < b user:picture @2 look
+         k < e interrupt @3
+         g < k user @9 three
+         h < g assistant @10 ok",
+        "active resumes 6: a b c p e i k g h",
+    );
+    // One becomes two.
+    check(
+        "a user v=2.1.7 one
+         b < a assistant @1 hi
+         c < b user:picture @2 look
+         i < c interrupt @3
+         e < b user:list @2 look
+         p < e user:only-picture @2 -
+         k < p interrupt @3
+         g < k user @9 three
+         h < g assistant @10 ok",
+        "replay 1
+         active resumes 5: a b c e p i k g h",
+    );
+}
+
+#[test]
+fn what_follows_a_result_that_comes_again_makes_no_fork() {
+    // A rejected call, and a prompt that was interrupted; the conversation goes on below the originals or the copies.
+    for (version, above) in [("2.0.76", "k"), ("2.1.2", "k2"), ("2.1.7", "k")] {
+        check(
+            &format!(
+                "a user v={version} one
+                 b < a assistant @1 hi
+                 c < b user @2 two
+                 d < c call:t1 @3 #m ls
+                 e < d result:t1 @4 rejected
+                 i < e interrupt @4
+                 f < i user @5 three
+                 k < f interrupt @6
+                 c2 < b user:list @2 two
+                 d2 < c2 call:t1 @3 #m ls
+                 e2 < d2 result:t1 @4 rejected
+                 i2 < e2 interrupt @4
+                 f2 < i2 user:list @5 three
+                 k2 < f2 interrupt @6
+                 g < {above} user @20 four
+                 h < g assistant @21 sure"
+            ),
+            "replay 1
+             active resumes 7: a b c c2 d e d2 e2 i i2 f f2 k k2 g h",
+        );
+    }
+    // A prompt was queued while the call ran.
+    check(
+        "a user v=2.0.76 one
+         b < a assistant @1 hi
+         c < b user @2 two
+         d < c call:t1 @3 #m ls
+         e < d result:t1 @4 files
+         q < e queued @4 this too
+         f < q assistant @5 #n done
+         c2 < b user:list @2 two
+         d2 < c2 call:t1 @3 #m ls
+         e2 < d2 result:t1 @4 files
+         q2 < e2 queued @4 this too
+         f2 < q2 assistant @5 #n done
+         g < f user @20 three
+         h < g assistant @21 sure",
+        "replay 1
+         active resumes 7: a b c c2 d e d2 e2 q2 q f f2 g h",
+    );
+}
+
+#[test]
+fn the_same_words_with_another_picture_still_fork() {
+    check(
+        "a user v=2.0.76 one
+         b < a assistant @1 hi
+         c < b user:list @2 look
+         d < c assistant @3 where
+         e < b user:picture @2 look
+         f < e assistant @10 a cat",
+        "edit at b: c e*
+         abandoned 4: a b c d
+         active resumes 4: a b e f",
+    );
+}
+
+#[test]
 fn an_edited_prompt_after_a_replay_still_forks() {
     check(
         "a user v=2.0.76 one
@@ -303,6 +441,46 @@ fn two_prompts_that_name_one_lost_parent_are_an_edit() {
         "edit at b: c e*
          abandoned 4: a b c d
          active resumes 4: a b e f",
+    );
+}
+
+#[test]
+fn an_unanswered_and_an_edited_prompt_below_one_lost_parent_are_an_edit() {
+    for version in ["2.1.20", "2.1.44", "2.1.49"] {
+        check(
+            &format!(
+                "a user v={version} one
+                 b < a assistant @1 hi
+                 c < gone user @2 two
+                 e < gone user @4 two, edited
+                 f < e assistant @5 ok"
+            ),
+            "edit at b: c? e*
+             abandoned 3: a b c
+             active resumes 4: a b e f",
+        );
+    }
+}
+
+#[test]
+fn a_prompt_among_records_with_lost_parents_is_part_of_the_conversation() {
+    // The reply was lost as well, and with it what the next record follows.
+    check(
+        "a user v=2.1.44 one
+         b < a assistant @1 hi
+         c < gone user @2 two
+         d < gone2 user @3 three
+         e < d assistant @4 ok",
+        "active resumes 5: a b c d e",
+    );
+    check(
+        "a user v=2.1.30 one
+         b < a call:t1 @1 ls
+         r < b result:t1 @2 files
+         c < gone user @3 two
+         s < gone2 result:t2 @5 files
+         e < s assistant @6 ok",
+        "active resumes 4: a b r c s e",
     );
 }
 

@@ -65,7 +65,8 @@ impl MessageRun {
         let opens = |role: &RecordRole| role.is_dialogue() || *role == RecordRole::Command;
         let opening = roles().find(opens).or_else(|| roles().next());
         let opening = opening.unwrap_or(RecordRole::Decoration);
-        let kind = if roles().next() == Some(RecordRole::CompactBoundary) {
+        let begins_compaction = |id: &MessageNodeId| history.message_tree.begins_compaction(*id);
+        let kind = if self.message_ids.first().is_some_and(begins_compaction) {
             TreeRowKind::Compaction
         } else {
             TreeRowKind::Run { opening }

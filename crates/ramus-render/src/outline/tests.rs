@@ -235,6 +235,22 @@ fn a_compaction_is_a_row() {
 }
 
 #[test]
+fn a_compaction_without_a_boundary_is_a_row() {
+    assert_snapshot!(check("
+        a      user       Hello
+        b < a  assistant  Hi.
+        c      compacted  They greeted.
+        d < c  assistant  Where were we?
+        e < d  user       Go on
+        f < e  assistant  Yes.
+    "), @"
+    ● Hello                  2 messages  00:00  b
+    ◇ compacted                          00:02  c
+    ◉ Go on  ← resumes here  3 messages  00:03  f
+    ");
+}
+
+#[test]
 fn a_compaction_may_come_last() {
     assert_snapshot!(check("
         a      user        Hello

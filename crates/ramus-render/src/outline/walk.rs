@@ -7,7 +7,6 @@ use ramus_core::branches::{BranchStatus, ForkPoint};
 use ramus_core::files::{RevertOutcomes, files_at_fork};
 use ramus_core::history::History;
 use ramus_core::message_tree::MessageNodeId;
-use ramus_core::record::RecordRole;
 use ramus_core::session::NodeId;
 
 use super::row::RowPosition;
@@ -103,7 +102,7 @@ impl TreeWalk<'_, '_> {
         let messages = &self.history.message_tree;
         let mut run = MessageRun::default();
         loop {
-            let is_boundary = messages.message(message).role == RecordRole::CompactBoundary;
+            let is_boundary = messages.begins_compaction(message);
             if is_boundary {
                 self.flush_run(&mut run, &mut place)?;
             }
