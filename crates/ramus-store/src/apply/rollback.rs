@@ -250,7 +250,9 @@ impl StepRollback<'_> {
         }
         let file = &*real_path(file).map_err(|source| disk::WriteError::new(file, source))?;
         let old = disk::stamp_file(file)?;
-        let rest = disk::read_from(file, before.len)?;
+        let mut rest = disk::read_from(file, before.len)?;
+        // What came after that look is carried over like all later lines.
+        rest.truncate(usize::try_from(old.len.saturating_sub(before.len)).unwrap_or(usize::MAX));
         let mut wanted = Vec::new();
         let mut at = before.len;
         for range in ranges {

@@ -32,6 +32,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::ApplyError;
+use super::own_lines::is_record;
 use super::prepare::empty_stamp;
 use crate::disk::{self, WriteError};
 use crate::file_id::FileId;
@@ -376,9 +377,8 @@ pub(super) fn carry_over_once(
     if !lines.is_empty() {
         let out = disk::open_to_append(file)?;
         // The file may lack its last newline.
-        if !is_continued
-            && !ends_with_newline(&out).map_err(|source| WriteError::new(file, source))?
-        {
+        let tail = incomplete_line(&out).map_err(|source| WriteError::new(file, source))?;
+        if !is_continued && !tail.is_empty() && !completes_record(tail, &lines) {
             lines.insert(0, b'\n');
         }
         disk::append_bytes(file, &out, &lines, &mut Vec::new())?;
@@ -403,15 +403,30 @@ fn lines_not_in(lines: &[u8], others: &[u8]) -> Vec<u8> {
     lines.split_inclusive(|byte| *byte == b'\n').filter(is_new).collect::<Vec<_>>().concat()
 }
 
-/// Whether a file ends with a newline. An empty file counts as ended.
-fn ends_with_newline(mut file: &fs::File) -> io::Result<bool> {
-    if file.metadata()?.len() == 0 {
-        return Ok(true);
+/// A longer line is not read: no record is that long.
+const MAX_LINE_BYTES: u64 = 128 * 1024 * 1024;
+
+/// Returns what a file has after its last newline, or the end of that.
+fn incomplete_line(mut file: &fs::File) -> io::Result<Vec<u8>> {
+    let len = file.metadata()?.len();
+    let mut window = 4096;
+    loop {
+        let start = len.saturating_sub(window);
+        let mut end = Vec::new();
+        file.seek(SeekFrom::Start(start))?;
+        file.take(len - start).read_to_end(&mut end)?;
+        match memchr::memrchr(b'\n', &end) {
+            Some(at) => return Ok(end.split_off(at + 1)),
+            None if start == 0 || window >= MAX_LINE_BYTES => return Ok(end),
+            None => window *= 16,
+        }
     }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last == *b"\n")
+}
+
+/// Whether the first line is the rest of an incomplete one: another program wrote a record in two parts.
+fn completes_record(mut tail: Vec<u8>, lines: &[u8]) -> bool {
+    tail.extend(lines.split(|byte| *byte == b'\n').next().unwrap_or_default());
+    is_record(&tail)
 }
 
 /// Moves a file or directory to the first path on its file system. If there is none, a single file is
