@@ -1,5 +1,6 @@
-//! What other programs are in the middle of: half a line, a line at a bad moment.
+//! What other programs are in the middle of: half a line, a line at a bad moment, a file that stays open.
 
+use super::faults::{app, put_files};
 use super::*;
 
 const HALF: &str = "{\"type\":\"mode\",\"by\":";
@@ -51,4 +52,45 @@ fn a_line_of_a_client_is_there_once_after_a_goto_that_was_taken_back() {
         let text = fs::read_to_string(scene.path()).unwrap();
         assert_eq!(text, format!("{before}{line}"), "call {call}: {result:?}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_replaced_file_that_is_open_can_be_brought_back_and_goes_to_the_trash_later() {
+    use std::process::{Command, Stdio};
+    for is_closed_first in [false, true] {
+        let scene = Scene::new(TWO);
+        fault::other_file_system(Some(scene.state.path()));
+        let plan = put_files(&scene);
+        let main = app(&scene).join("main.rs");
+        let before = files_below(&app(&scene));
+        let mut user = Command::new("cat")
+            .stdin(Stdio::piped())
+            .stderr(fs::File::open(&main).unwrap())
+            .spawn()
+            .unwrap();
+        let notes = scene.apply(&plan).unwrap().notes.join("\n");
+        assert!(notes.contains("main.rs open. It stays at"), "{notes}");
+        let mut close = || {
+            drop(user.stdin.take());
+            user.wait().unwrap();
+        };
+        if is_closed_first {
+            close();
+            let notes = recover_operations(&scene.state).unwrap().notes.join("\n");
+            assert!(notes.contains("no longer open and now at"), "{notes}");
+            assert!(files_below(&app(&scene)).keys().all(|path| !is_temporary(path)));
+        }
+        scene.apply(&scene.undo(None).unwrap()).unwrap();
+        if !is_closed_first {
+            close();
+            recover_operations(&scene.state).unwrap();
+        }
+        assert_eq!(files_below(&app(&scene)), before);
+        fault::other_file_system(None);
+    }
+}
+
+fn is_temporary(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".ramus"))
 }
