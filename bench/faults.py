@@ -744,7 +744,8 @@ def save_beside(bench, op, how, args):
     choices = sampled(bench, prepared, template)
     for round in range(args.count // 2):
         home = bench.fresh(template)
-        path, text = home.app + "/main.rs", f"saved by an editor in round {round}\n"
+        # One is replaced, the other removed.
+        path, text = home.app + ("/main.rs", "/gone.rs")[round % 2], f"saved by an editor in round {round}\n"
 
         def save():
             if how == "rename":

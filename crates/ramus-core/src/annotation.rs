@@ -95,12 +95,13 @@ impl Annotation {
     }
 
     /// Adds what another one has: an annotation from a pack, or a second line about the same thing.
+    ///
+    /// Two notes together may be longer than one may be typed: neither is cut.
     pub fn merge(&mut self, other: Self) {
         self.pinned |= other.pinned;
         self.tags.extend(other.tags);
         if !self.note.contains(&other.note) {
-            let both = [&*self.note, &*other.note].join("\n").trim().to_owned();
-            self.note = both.chars().take(MAX_NOTE_CHARS).collect();
+            self.note = [&*self.note, &*other.note].join("\n").trim().to_owned();
         }
         self.changed = self.changed.take().max(other.changed);
     }
@@ -264,5 +265,10 @@ mod tests {
         annotation.merge(other);
         let both = Annotation { pinned: true, note: "first\nsecond".into(), ..tagged(&["a", "b"]) };
         assert_eq!(annotation, both);
+        let long =
+            |letter: &str| Annotation { note: letter.repeat(9_000), ..Annotation::default() };
+        let mut annotation = long("a");
+        annotation.merge(long("b"));
+        assert_eq!(annotation.note, format!("{}\n{}", "a".repeat(9_000), "b".repeat(9_000)));
     }
 }

@@ -26,30 +26,58 @@ pub struct OutputStyle {
 ///
 /// A colour lasts until the next code, also across lines.
 pub fn output_lines(text: &str, label: Label) -> Vec<Line> {
-    let mut codes: Vec<(usize, OutputStyle)> = Vec::new();
+    let mut lines = Vec::new();
+    each_output_line(text, label, &mut |line| lines.push(line));
+    lines
+}
+
+/// How much of an output is read at a time.
+const PIECE_BYTES: usize = 256 * 1024;
+
+/// Passes the lines of an output on one by one.
+pub(crate) fn each_output_line(mut text: &str, label: Label, each: &mut dyn FnMut(Line)) {
     let mut printed = OutputStyle::default();
+    while !text.is_empty() {
+        let least = text.len().min(PIECE_BYTES);
+        let end = memchr::memchr(b'\n', &text.as_bytes()[least..])
+            .map_or(text.len(), |at| least + at + 1);
+        each_line_of_piece(&text[..end], &mut printed, label, each);
+        text = &text[end..];
+    }
+}
+
+/// Does so for whole lines; `printed` is the style at their beginning, and then that at their end.
+fn each_line_of_piece(
+    text: &str,
+    printed: &mut OutputStyle,
+    label: Label,
+    each: &mut dyn FnMut(Line),
+) {
+    let label_of = |printed: OutputStyle| match printed == OutputStyle::default() {
+        true => label,
+        false => Label::Output(printed),
+    };
+    let mut now = label_of(*printed);
+    let mut codes: Vec<(usize, OutputStyle)> = Vec::new();
     let clean = sanitize_with_codes(text, |at, parameters| {
         printed.apply_code(parameters);
-        codes.push((at, printed));
+        codes.push((at, *printed));
     });
     let mut codes = codes.into_iter().peekable();
-    let mut now = label;
     let mut start = 0;
-    let mut lines = Vec::new();
     for whole in clean.split_inclusive('\n') {
         let end = start + whole.trim_end_matches('\n').len();
         let mut line = Line::default();
         let mut at = start;
         while let Some((next, printed)) = codes.next_if(|(next, _)| *next <= end) {
             line.push_clean(&clean[at..next], now);
-            now = if printed == OutputStyle::default() { label } else { Label::Output(printed) };
+            now = label_of(printed);
             at = next;
         }
         line.push_clean(&clean[at..end], now);
-        lines.push(line);
+        each(line);
         start += whole.len();
     }
-    lines
 }
 
 impl OutputStyle {
@@ -221,6 +249,15 @@ mod tests {
             &["\x1b[32mone\x1b[0m", "", "\x1b[32mtwo\x1b[0m", "three"],
         );
         check("a\x1b[31m\nb\n", &["a", "\x1b[31mb\x1b[0m"]);
+    }
+
+    #[test]
+    fn a_long_output_is_read_in_pieces_of_whole_lines() {
+        let word = "ä".repeat(PIECE_BYTES / 5);
+        // The first piece ends after the third word.
+        let text = format!("\x1b[32m{word}\n{word}\n\n{word}\n{word}\x1b[0m\n{word}");
+        let green = format!("\x1b[32m{word}\x1b[0m");
+        check(&text, &[&green, &green, "", &green, &green, &word]);
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl std::fmt::Debug for TextConfig<'_> {
 
 /// Appends the lines of one turn, as if it were the first.
 pub fn write_single_turn(turn: &Turn, config: &TextConfig<'_>, out: &mut Vec<Line>) {
-    TranscriptWriter::new(config).write_turn(turn, out);
+    TranscriptWriter::new(config).write_turn(turn, &mut |line| out.push(line));
 }
 
 /// Writes turns one after the other. The header is not repeated while the same model continues.
@@ -102,8 +102,8 @@ impl<'a> TranscriptWriter<'a> {
         &self.state
     }
 
-    /// Appends the lines of a turn, with an empty line before them where one is due.
-    pub fn write_turn(&mut self, turn: &Turn, out: &mut Vec<Line>) {
+    /// Passes the lines of a turn on one by one, with an empty line before them where one is due.
+    pub fn write_turn(&mut self, turn: &Turn, out: &mut dyn FnMut(Line)) {
         self.state.withheld.enter_turn(turn);
         let mut page = LineWriter { config: self.config, out, last: self.state.last };
         match &turn.kind {

@@ -43,7 +43,9 @@ pub enum AnnotationWriteError {
     TooLarge,
 }
 
+// A line with other fields, as a later version may write them, is kept unchanged and reported.
 #[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 struct StoredLine {
     session: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -188,7 +190,8 @@ mod tests {
         let path = state.annotations_path();
         let good = fs::read_to_string(&path).unwrap();
         let odd = "{\"session\":\"s\",\"annotation\":{\"colour\":\"red\"}}";
-        fs::write(&path, format!("{{broken\n\n{good}{odd}\n")).unwrap();
+        let later = "{\"session\":\"s\",\"agent\":\"a\",\"annotation\":{\"pinned\":true}}";
+        fs::write(&path, format!("{{broken\n\n{good}{odd}\n{later}\n")).unwrap();
         let read = state.read_annotations().unwrap();
         assert_eq!(read.annotations.len(), 1);
         let problems: Vec<String> =
@@ -197,7 +200,7 @@ mod tests {
         assert!(problems[1].starts_with("line 4 is not an annotation"), "{problems:?}");
         pin(&state, "other");
         let text = fs::read_to_string(&path).unwrap();
-        assert!(text.contains("{broken\n") && text.contains(odd), "{text}");
+        assert!([odd, later, "{broken\n"].iter().all(|line| text.contains(line)), "{text}");
         assert_eq!(state.read_annotations().unwrap().annotations.len(), 2);
     }
 

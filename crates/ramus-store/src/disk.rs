@@ -21,6 +21,7 @@ use crate::file_id::FileId;
 use crate::file_mode::set_file_mode;
 use crate::private_access::{create_private_dir, make_new_files_private};
 use crate::regular_file;
+use crate::session_in_use;
 use crate::stamp::Stamp;
 
 /// A write that failed.
@@ -326,6 +327,11 @@ fn link_and_remove(from: &Path, to: &Path) -> io::Result<()> {
         Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
         Err(_) => fs::rename(from, to),
     }
+}
+
+/// Whether another process has a file open. If it cannot be determined, the answer is yes.
+pub(crate) fn is_open_elsewhere(path: &Path) -> bool {
+    fault::inject_fault().is_err() || session_in_use::is_open_elsewhere(path)
 }
 
 /// Whether two names lead to one file.

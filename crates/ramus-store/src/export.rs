@@ -31,6 +31,8 @@ const MAX_MEMORY_BYTES: usize = 16 * 1024 * 1024;
 pub enum ExportDirError {
     #[error("{} contains files that are not from a ramus export", .0.display())]
     NotAnExport(PathBuf),
+    #[error("{} is not from a ramus export", .0.display())]
+    ForeignFile(PathBuf),
     #[error("cannot write {}", .path.display())]
     Write {
         path: PathBuf,
@@ -45,6 +47,8 @@ pub struct ExportDir {
     pub dir: PathBuf,
     /// The files that an earlier export wrote.
     earlier: BTreeSet<String>,
+    /// Other files may be replaced, too.
+    force: bool,
     /// The directory for incomplete files.
     partial: TempDir,
 }
@@ -63,7 +67,8 @@ fn is_abandoned_partial(path: &Path) -> bool {
 const MARKER_HEADER: &str = "This directory was written by `ramus export`.\n";
 
 impl ExportDir {
-    /// Opens a directory that is new, empty or an earlier export. `force` allows any other.
+    /// Opens a directory that is new, empty or an earlier export. `force` allows any other, and that files in
+    /// it are replaced.
     pub fn open(dir: &Path, force: bool) -> Result<Self, ExportDirError> {
         let error = |source| ExportDirError::Write { path: dir.to_owned(), source };
         fs::create_dir_all(dir).map_err(error)?;
@@ -81,7 +86,7 @@ impl ExportDir {
         }
         let prefix = format!("{PARTIAL}{}-", std::process::id());
         let partial = tempfile::Builder::new().prefix(&prefix).tempdir_in(dir).map_err(error)?;
-        let mut folder = Self { dir: dir.to_owned(), earlier: BTreeSet::new(), partial };
+        let mut folder = Self { dir: dir.to_owned(), earlier: BTreeSet::new(), force, partial };
         if let Ok(marker) =
             regular_file::read_limited(&dir.join(MARKER_FILE), regular_file::SMALL_FILE_BYTES)
         {
@@ -93,17 +98,24 @@ impl ExportDir {
     }
 
     /// Marks the directory as an export and lists the files that will be written, before they are.
+    /// A file of somebody else with one of these names is an error.
     pub fn claim_files<'n>(
         &'n self,
         names: impl Iterator<Item = &'n str>,
     ) -> Result<(), ExportDirError> {
-        let names = names.chain(self.earlier.iter().map(String::as_str));
-        self.write_marker(&names.collect())
+        let names: BTreeSet<&str> = names.collect();
+        let foreign = names.iter().filter(|name| !self.force && !self.earlier.contains(**name));
+        let mut foreign = foreign.map(|name| self.dir.join(name));
+        match foreign.find(|path| path.symlink_metadata().is_ok()) {
+            Some(path) => Err(ExportDirError::ForeignFile(path)),
+            None => self.keep_earlier_files(&names),
+        }
     }
 
     /// Keeps the files of an earlier export. Used when something could not be read this time.
     pub fn keep_earlier_files(&self, names: &BTreeSet<&str>) -> Result<(), ExportDirError> {
-        self.claim_files(names.iter().copied())
+        let earlier = self.earlier.iter().map(String::as_str);
+        self.write_marker(&names.iter().copied().chain(earlier).collect())
     }
 
     /// Removes the files that an earlier export wrote and this one did not. Returns their number.
@@ -356,6 +368,28 @@ mod tests {
         assert!(matches!(ExportDir::open(&dir, false), Err(ExportDirError::NotAnExport(_))));
         assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "nothing was written");
         assert!(ExportDir::open(&dir, true).is_ok());
+    }
+
+    #[test]
+    fn a_file_of_somebody_else_in_an_export_is_not_replaced() {
+        let home = testkit::TestHome::new();
+        let dir = home.path().join("out");
+        let folder = ExportDir::open(&dir, false).unwrap();
+        folder.claim_files(["a.md"].into_iter()).unwrap();
+        folder.write_file("a.md", b"a").unwrap();
+        drop(folder);
+        fs::write(dir.join("index.md"), "mine").unwrap();
+        let claim = |force| {
+            ExportDir::open(&dir, force).unwrap().claim_files(["a.md", "index.md"].into_iter())
+        };
+        let refused = claim(false);
+        assert!(
+            matches!(&refused, Err(ExportDirError::ForeignFile(path)) if path.ends_with("index.md")),
+            "{refused:?}"
+        );
+        claim(true).unwrap();
+        // A killed export had listed it before it was written.
+        claim(false).unwrap();
     }
 
     #[test]

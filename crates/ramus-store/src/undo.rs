@@ -61,8 +61,8 @@ pub fn plan_undo(
         return Err(UndoError::NotDone(op));
     }
     let mut steps = Vec::new();
-    for change in operation.changes.iter().rev() {
-        steps.extend(reverse_steps(operation, change)?);
+    for (n, change) in operation.changes.iter().enumerate().rev() {
+        steps.extend(reverse_steps(operation, n, change)?);
     }
     Ok(WritePlan {
         what: OperationKind::Undo,
@@ -122,7 +122,11 @@ fn root_of(file: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
 }
 
 /// Returns the steps that reverse a journal step, if the file has not changed since.
-fn reverse_steps(operation: &Operation, change: &JournalStep) -> Result<Vec<PlanStep>, UndoError> {
+fn reverse_steps(
+    operation: &Operation,
+    n: usize,
+    change: &JournalStep,
+) -> Result<Vec<PlanStep>, UndoError> {
     let op = operation.op;
     let went_on = |file: &Path| UndoError::ChangedSince { op, file: file.to_owned() };
     let gone = |file: &Path| UndoError::TrashedFileGone { op, file: file.to_owned() };
@@ -151,7 +155,10 @@ fn reverse_steps(operation: &Operation, change: &JournalStep) -> Result<Vec<Plan
         JournalStep::MakeDir { dir } => vec![PlanStep::RemoveEmptyDir { dir: dir.clone() }],
         JournalStep::Put { file, saved, near, before: Some(before), .. } => {
             let now = as_left(file)?;
-            let saved = first_existing(saved.iter().chain(near)).ok_or_else(|| gone(file))?;
+            // It stays beside the new file while another program has it open.
+            let beside = operation.prepared_for(n).map(|prepared| &prepared.beside);
+            let places = saved.iter().chain(near).chain(beside);
+            let saved = first_existing(places).ok_or_else(|| gone(file))?;
             let content = earlier_content(saved, before)?;
             vec![PlanStep::ReplaceFile { file: file.clone(), before: Some(now), content }]
         }

@@ -126,7 +126,7 @@ fn transcript_lines<'t>(
     };
     let mut transcript = TranscriptWriter::new(&config);
     let mut lines = Vec::new();
-    turns.for_each(|turn| transcript.write_turn(turn, &mut lines));
+    turns.for_each(|turn| transcript.write_turn(turn, &mut |line| lines.push(line)));
     lines
 }
 

@@ -10,13 +10,24 @@ use crate::layout;
 use crate::opened_call::{AnsweredQuestion, CallSection, call_sections};
 use crate::span::{Label, Line};
 
-/// Returns the details of a call, no line wider than `room`.
-pub(super) fn detail_lines(call: &ToolCall, config: &TextConfig<'_>, room: usize) -> Vec<Line> {
+/// Passes the lines of a call's details on one by one, none wider than `room`.
+pub(super) fn write_details(
+    call: &ToolCall,
+    config: &TextConfig<'_>,
+    room: usize,
+    out: &mut dyn FnMut(Line),
+) {
     let view = TextView::new(config, room);
-    call_sections(call, config.full)
-        .into_iter()
-        .flat_map(|section| view.section_lines(section))
-        .collect()
+    for section in call_sections(call, config.full) {
+        match section {
+            // Only results are so long that their lines would take much memory.
+            CallSection::Output { text, .. } if config.full => {
+                view.write_whole(&text, Label::Plain, out);
+            }
+            CallSection::Error(text) if config.full => view.write_whole(&text, Label::Error, out),
+            section => view.section_lines(section).into_iter().for_each(&mut *out),
+        }
+    }
 }
 
 impl TextView {

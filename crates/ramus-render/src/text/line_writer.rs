@@ -20,7 +20,8 @@ pub(super) enum LastWritten {
 
 pub(super) struct LineWriter<'p, 'a> {
     pub(super) config: &'p TextConfig<'a>,
-    pub(super) out: &'p mut Vec<Line>,
+    /// Gets each line as soon as it is drawn.
+    pub(super) out: &'p mut dyn FnMut(Line),
     pub(super) last: LastWritten,
 }
 
@@ -43,13 +44,13 @@ impl LineWriter<'_, '_> {
                 header.push(&text, label);
             }
         }
-        self.out.push(layout::truncate_line(&header, self.config.width));
+        (self.out)(layout::truncate_line(&header, self.config.width));
     }
 
     /// Writes one line, truncated to the width.
     pub(super) fn write_row(&mut self, line: &Line) {
         self.push_gap(LastWritten::Row);
-        self.out.push(layout::truncate_line(line, self.config.width));
+        (self.out)(layout::truncate_line(line, self.config.width));
     }
 
     /// Writes a block of lines, each after `margin`.
@@ -58,26 +59,27 @@ impl LineWriter<'_, '_> {
             return;
         }
         self.push_gap(LastWritten::Block);
-        self.push_lines(lines, margin);
+        lines.iter().for_each(|line| self.push_line(line, margin));
     }
 
     /// Writes lines that belong to the row before them.
     pub(super) fn write_below(&mut self, lines: &[Line], margin: &Line) {
-        if !lines.is_empty() {
-            self.push_lines(lines, margin);
-            self.last = LastWritten::Block;
-        }
+        lines.iter().for_each(|line| self.write_line_below(line, margin));
     }
 
-    fn push_lines(&mut self, lines: &[Line], margin: &Line) {
-        for line in lines {
-            let mut whole = margin.clone();
-            whole.append(line);
-            if line.is_empty() && margin.to_text().trim().is_empty() {
-                whole = Line::default();
-            }
-            self.out.push(whole);
+    /// Writes one such line.
+    pub(super) fn write_line_below(&mut self, line: &Line, margin: &Line) {
+        self.push_line(line, margin);
+        self.last = LastWritten::Block;
+    }
+
+    fn push_line(&mut self, line: &Line, margin: &Line) {
+        let mut whole = margin.clone();
+        whole.append(line);
+        if line.is_empty() && margin.to_text().trim().is_empty() {
+            whole = Line::default();
         }
+        (self.out)(whole);
     }
 
     fn push_gap(&mut self, next: LastWritten) {
@@ -87,7 +89,7 @@ impl LineWriter<'_, '_> {
             LastWritten::Block => false,
         };
         if !together {
-            self.out.push(Line::default());
+            (self.out)(Line::default());
         }
         self.last = next;
     }

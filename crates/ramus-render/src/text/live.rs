@@ -161,8 +161,9 @@ fn turn_lines(kind: &TurnKind, config: &TextConfig<'_>) -> Vec<Line> {
                 kind: other.clone(),
             };
             let mut out = Vec::new();
+            let mut push = |line| out.push(line);
             notes::write_note(
-                &mut LineWriter { config, out: &mut out, last: LastWritten::Start },
+                &mut LineWriter { config, out: &mut push, last: LastWritten::Start },
                 &turn,
             );
             out

@@ -51,7 +51,7 @@ fn all_lines(
     let mut transcript = TranscriptWriter::new(config);
     let mut lines = Vec::new();
     for turn in path_turns(history, &path, &mut body) {
-        transcript.write_turn(&turn, &mut lines);
+        transcript.write_turn(&turn, &mut |line| lines.push(line));
     }
     lines
 }

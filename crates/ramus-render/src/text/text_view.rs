@@ -75,10 +75,15 @@ impl TextView {
 
     /// Wraps a text, shortened unless in full; `tail` lines are kept from its end.
     pub(super) fn cut_lines(&self, text: &str, label: Label, tail: usize) -> Vec<Line> {
+        if self.full {
+            let mut lines = Vec::new();
+            self.write_whole(text, label, &mut |line| lines.push(line));
+            return lines;
+        }
         let mut all = program_output::output_lines(text.trim_matches('\n'), label);
         while all.pop_if(|line| line.is_empty()).is_some() {}
         let line = |line: &Line| self.fold_rows(line, self.width);
-        if self.full || all.len() <= MAX_LINES + 2 {
+        if all.len() <= MAX_LINES + 2 {
             return all.iter().flat_map(line).collect();
         }
         let (head, rest) = all.split_at(MAX_LINES - tail);
@@ -87,6 +92,22 @@ impl TextView {
         lines.extend(self.left_out_line(hidden.len()));
         lines.extend(end.iter().flat_map(line));
         lines
+    }
+
+    /// Wraps a text in full and passes its lines on one by one: together they take many times its memory.
+    pub(super) fn write_whole(&self, text: &str, label: Label, out: &mut dyn FnMut(Line)) {
+        let mut empty = 0;
+        program_output::each_output_line(text.trim_matches('\n'), label, &mut |line| {
+            if line.is_empty() {
+                // Empty lines at the end are left out.
+                empty += 1;
+                return;
+            }
+            for _ in 0..std::mem::take(&mut empty) {
+                out(Line::default());
+            }
+            self.fold_rows(&line, self.width).into_iter().for_each(&mut *out);
+        });
     }
 
     /// Wraps a line next to its number.

@@ -15,8 +15,11 @@ pub(super) fn write_call(page: &mut LineWriter<'_, '_>, call: &ToolCall) {
     let row = call_row(call, page.config);
     page.write_row(&row);
     if page.config.tools {
-        let lines = call_details::detail_lines(call, page.config, page.text_width(6));
-        page.write_below(&lines, &Line::new("    │ ", Label::Dim));
+        let (config, width) = (page.config, page.text_width(6));
+        let margin = Line::new("    │ ", Label::Dim);
+        call_details::write_details(call, config, width, &mut |line| {
+            page.write_line_below(&line, &margin);
+        });
     }
 }
 

@@ -50,19 +50,23 @@ pub(super) fn our_lines(file: &Path, before: &Stamp, text: &str) -> Result<Found
     if shared == 0 {
         return Ok(Found::Nothing);
     }
-    let is_record = |start: usize| {
-        let line = rest[start..].split(|byte| *byte == b'\n').next().unwrap_or_default();
-        line.first() == Some(&b'{') && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
+    let begins_record = |start: usize| {
+        is_record(rest[start..].split(|byte| *byte == b'\n').next().unwrap_or_default())
     };
-    Ok(match (1..=shared).rev().find(|start| is_record(*start)) {
-        Some(start) if !is_record(0) => Found::Ours(at(0, start)),
+    Ok(match (1..=shared).rev().find(|start| begins_record(*start)) {
+        Some(start) if !begins_record(0) => Found::Ours(at(0, start)),
         // A complete line that happens to begin like ours belongs to the other program.
-        _ if is_record(0) => Found::Nothing,
+        _ if begins_record(0) => Found::Nothing,
         _ => {
             let words = "may contain part of a line that ramus began to write; run `ramus check`";
             Found::Unclear(format!("{} {words}", file.display()))
         }
     })
+}
+
+/// Whether a line is a complete JSON object.
+pub(super) fn is_record(line: &[u8]) -> bool {
+    line.first() == Some(&b'{') && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
 }
 
 /// Whether the appended text is in the file and begins on a new line.

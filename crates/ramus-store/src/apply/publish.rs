@@ -7,9 +7,10 @@ use std::path::Path;
 
 use super::ApplyError;
 use super::file_change::PreparedChange;
-use super::swap::{FileSwap, SwapOutcome, move_to_first};
+use super::prepare::temporary_path;
+use super::swap::{FileSwap, SwapOutcome, take_away};
 use crate::disk::{self, WriteError};
-use crate::journal::{Operation, PreparedFile, TrashedFile};
+use crate::journal::{Operation, TrashedFile};
 use crate::stamp::Stamp;
 
 /// How far an operation came.
@@ -31,16 +32,18 @@ pub(super) fn publish_changes(
 ) -> Result<(), ApplyError> {
     for (n, change) in changes.iter().enumerate() {
         progress.begun = n + 1;
-        publish_change(change, operation.prepared_for(n), progress)?;
+        publish_change(change, operation, n, progress)?;
     }
     Ok(())
 }
 
 fn publish_change(
     change: &PreparedChange<'_>,
-    prepared: Option<&PreparedFile>,
+    operation: &Operation,
+    n: usize,
     progress: &mut ApplyProgress,
 ) -> Result<(), ApplyError> {
+    let prepared = operation.prepared_for(n);
     let new = |file: &Path| prepared.ok_or_else(|| ApplyError::NotPrepared(file.to_owned()));
     match change {
         PreparedChange::Append { file, before, bytes, .. } => {
@@ -59,9 +62,10 @@ fn publish_change(
         }
         PreparedChange::Move { from, to, before } => {
             let places = to.candidate_paths();
-            let at =
-                move_to_first(from, &places).map_err(|error| move_error(from, places[0], error))?;
-            if at == *from {
+            let aside = temporary_path(operation, n, from);
+            let at = take_away(from, &aside, &places)
+                .map_err(|error| move_error(from, places[0], error))?;
+            if at == aside {
                 return Err(ApplyError::InUse((*from).to_owned()));
             }
             if let Some(before) = before {

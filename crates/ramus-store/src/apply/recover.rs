@@ -4,17 +4,17 @@
 //! unfinished and is reported. It blocks only its own files, and [`set_aside_unfinished`] gives it up.
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use super::file_change::resolve_links;
+use super::file_change::{is_ramus_path, resolve_links};
 use super::own_lines::has_lines;
 use super::prepare::temporary_path;
 use super::rollback::{Rollback, close_gap, roll_back, was_moved};
-use super::swap::{FileSwap, carry_over, is_new_content};
+use super::swap::{FileSwap, carry_over, is_new_content, move_to_first};
 use super::{ApplyError, error_chain};
 use crate::disk;
 use crate::journal::{Journal, JournalStep, Operation, OperationEnd, TrashedFile};
-use crate::session_in_use::is_open_elsewhere;
 use crate::stamp::Stamp;
 use crate::state_dir::StateDir;
 
@@ -97,7 +97,7 @@ pub(super) fn recover_locked(state: &StateDir) -> Result<RecoveredJournal, Apply
             Err(error) => unfinished.push(UnfinishedOperation { op, why: error_chain(&error) }),
         }
     }
-    check_trashed_files(&mut journal, &mut notes);
+    check_trashed_files(state, &mut journal, &mut notes);
     Ok(RecoveredJournal { journal, notes, unfinished })
 }
 
@@ -111,8 +111,8 @@ fn recover_operation(
         let words = "an older ramus was interrupted; its files are not changed";
         OperationEnd { op: operation.op, notes: vec![words.to_owned()], ..OperationEnd::default() }
     } else if is_fully_applied(state, operation)? {
-        let kept = finish_operation(operation)?;
-        successful_end(operation, kept)
+        let (kept, notes) = finish_operation(operation)?;
+        OperationEnd { notes, ..successful_end(operation, kept) }
     } else {
         let all = operation.changes.len();
         let Rollback { left, kept } = roll_back(state, journal, operation, all, None)?;
@@ -164,7 +164,8 @@ fn is_fully_applied(state: &StateDir, operation: &Operation) -> Result<bool, App
                 }
             }
             (JournalStep::Move { from, .. }, _) => {
-                change.trash_paths().iter().any(|place| was_moved(state, place, from))
+                !disk::path_exists(&temporary_path(operation, n, from))?
+                    && change.trash_paths().iter().any(|place| was_moved(state, place, from))
             }
             (
                 JournalStep::MakeDir { .. } | JournalStep::Tidy { .. } | JournalStep::Cut { .. },
@@ -182,9 +183,10 @@ fn is_fully_applied(state: &StateDir, operation: &Operation) -> Result<bool, App
     Ok(true)
 }
 
-/// Completes an operation whose changes have all been made. Returns the files that it moved to the trash.
-fn finish_operation(operation: &Operation) -> Result<Vec<TrashedFile>, ApplyError> {
-    let mut all = Vec::new();
+/// Completes an operation whose changes have all been made. Returns the files that it moved to the trash,
+/// and notes for the user.
+fn finish_operation(operation: &Operation) -> Result<(Vec<TrashedFile>, Vec<String>), ApplyError> {
+    let (mut all, mut notes) = (Vec::new(), Vec::new());
     for (n, change) in operation.changes.iter().enumerate() {
         if let JournalStep::Move { from, before, .. } = change {
             let mut moved = change.trash_paths().into_iter();
@@ -219,38 +221,55 @@ fn finish_operation(operation: &Operation) -> Result<Vec<TrashedFile>, ApplyErro
             swap.temporary = kept;
             swap.trash_paths = Vec::new();
         }
-        all.push(swap.finish_swap()?.0);
+        let finished = swap.finish_swap()?;
+        all.push(finished.kept);
+        notes.extend(finished.notes);
     }
-    Ok(all)
+    Ok((all, notes))
+}
+
+/// A file in the trash that is still checked for late writes.
+struct WatchedFile {
+    op: u64,
+    /// Nothing will ask for it again.
+    is_spare: bool,
+    /// Where it should be, if it stayed beside the file that replaced it because it was open.
+    trash: Option<PathBuf>,
+    kept: TrashedFile,
 }
 
 /// Checks the files in the trash: a program that had one open may have written to it since.
-fn check_trashed_files(journal: &mut Journal, notes: &mut Vec<String>) {
-    let kept: Vec<(u64, bool, TrashedFile)> = journal
-        .operations
-        .iter()
-        .filter_map(|operation| Some((operation, operation.end.as_ref()?)))
-        .flat_map(|(operation, end)| {
-            // An undo cannot be undone, so nothing will ask for this file again.
-            let is_spare = operation.undoes.is_some() || operation.undone_by.is_some() || !end.done;
-            end.kept.iter().map(move |kept| (operation.op, is_spare, kept.clone()))
-        })
-        .collect();
-    for (op, is_spare, kept) in kept {
+fn check_trashed_files(state: &StateDir, journal: &mut Journal, notes: &mut Vec<String>) {
+    let mut watched = Vec::new();
+    for operation in &journal.operations {
+        let Some(end) = &operation.end else { continue };
+        // An undo cannot be undone.
+        let is_spare = operation.undoes.is_some() || operation.undone_by.is_some() || !end.done;
+        for kept in &end.kept {
+            let is_beside = !is_ramus_path(state, &kept.at);
+            let trash = operation.changes.iter().find_map(|change| match change {
+                JournalStep::Put { file, saved, .. } if is_beside && *file == kept.file => {
+                    saved.clone()
+                }
+                _ => None,
+            });
+            watched.push(WatchedFile { op: operation.op, is_spare, trash, kept: kept.clone() });
+        }
+    }
+    for watched in watched {
         // A file that cannot be read now is checked again next time.
-        let _ = check_trashed_file(journal, op, is_spare, &kept, notes);
+        let _ = check_trashed_file(journal, &watched, notes);
     }
 }
 
 fn check_trashed_file(
     journal: &mut Journal,
-    op: u64,
-    is_spare: bool,
-    kept: &TrashedFile,
+    watched: &WatchedFile,
     notes: &mut Vec<String>,
 ) -> Result<(), ApplyError> {
+    let WatchedFile { op, kept, .. } = watched;
     if !disk::path_exists(&kept.at)? {
-        return Ok(journal.write_trashed(op, &kept.at, None)?);
+        return Ok(journal.write_trashed(*op, &kept.at, None)?);
     }
     if kept.carries {
         let len = disk::read_len(&kept.at)?;
@@ -258,30 +277,57 @@ fn check_trashed_file(
             let known = carry_over(&kept.at, kept.known.len, &kept.file, None, notes)?;
             if known > kept.known.len {
                 let known = Stamp { len: known, ..kept.known.clone() };
-                journal.write_trashed(op, &kept.at, Some(known))?;
+                journal.write_trashed(*op, &kept.at, Some(known))?;
             }
             return Ok(());
         }
-        if len == kept.known.len && is_quiet(kept) {
-            if is_spare && !is_open_elsewhere(&kept.at) {
-                disk::remove_file(&kept.at)?;
-            }
-            journal.write_trashed(op, &kept.at, None)?;
+        if len != kept.known.len {
+            return Ok(());
         }
+    } else {
+        let now = disk::stamp_file(&kept.at)?;
+        if now != kept.known {
+            notes.push(format!(
+                "another program saved {} after it was moved to the trash; that version is {}",
+                kept.file.display(),
+                kept.at.display()
+            ));
+            return Ok(journal.write_trashed(*op, &kept.at, Some(now))?);
+        }
+    }
+    stop_watching(journal, watched, notes)
+}
+
+/// Stops checking a file that nobody has open and that has not changed for long. If it stayed beside the
+/// file that replaced it, it goes to the trash at once.
+fn stop_watching(
+    journal: &mut Journal,
+    watched: &WatchedFile,
+    notes: &mut Vec<String>,
+) -> Result<(), ApplyError> {
+    let WatchedFile { op, is_spare, trash, kept } = watched;
+    let is_due = is_quiet(kept);
+    // Who has it open can write to it even after a day.
+    if !is_due && trash.is_none() || disk::is_open_elsewhere(&kept.at) {
         return Ok(());
     }
-    let now = disk::stamp_file(&kept.at)?;
-    if now != kept.known {
-        notes.push(format!(
-            "another program saved {} after it was moved to the trash; that version is {}",
-            kept.file.display(),
-            kept.at.display()
-        ));
-        journal.write_trashed(op, &kept.at, Some(now))?;
-    } else if is_quiet(kept) {
-        journal.write_trashed(op, &kept.at, None)?;
+    if disk::read_len(&kept.at)? != kept.known.len {
+        return Ok(());
     }
-    Ok(())
+    if *is_spare && kept.carries && is_due {
+        disk::remove_file(&kept.at)?;
+    } else if let Some(trash) = trash {
+        let at = move_to_first(&kept.at, &[trash])?;
+        if at == kept.at {
+            return Ok(());
+        }
+        notes.push(format!(
+            "the earlier version of {} is no longer open and now at {}",
+            kept.file.display(),
+            at.display()
+        ));
+    }
+    Ok(journal.write_trashed(*op, &kept.at, None)?)
 }
 
 /// Whether a file has been unchanged for so long that no late write is expected.

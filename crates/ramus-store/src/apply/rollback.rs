@@ -14,7 +14,7 @@ use super::file_change::is_ramus_path;
 use super::own_lines::{Found, between, our_lines};
 use super::prepare::{empty_stamp, prepare_existing, temporary_path, write_temporary};
 use super::swap::{
-    FileSwap, aside_path, carry_over, is_new_content, move_to_first, part_of, remove_unless_open,
+    FileSwap, SwapOutcome, aside_path, carry_over, discard, is_new_content, move_to_first, part_of,
 };
 use crate::disk;
 use crate::journal::{Journal, JournalStep, Operation, PreparedFile, TrashedFile};
@@ -94,6 +94,9 @@ impl StepRollback<'_> {
                 }
             }
             JournalStep::Move { from, near, .. } => {
+                if self.take_back_name(from)? {
+                    return Ok(());
+                }
                 let mut places = change.trash_paths().into_iter();
                 match places.find(|place| was_moved(self.state, place, from)) {
                     // Only files of a Claude directory have a trash directory nearby.
@@ -134,8 +137,9 @@ impl StepRollback<'_> {
             disk::move_without_replacing(file, beside)?;
         }
         let place = self.fallback_path(file);
+        let is_open = disk::is_open_elsewhere(beside);
         if disk::stamp_file(beside)? == prepared.stamp {
-            return remove_unless_open(beside, &[&place], self.left);
+            return discard(beside, is_open, &[&place], self.left);
         }
         match disk::move_without_replacing(beside, file) {
             Ok(()) => self.left.push(stays),
@@ -190,8 +194,9 @@ impl StepRollback<'_> {
         if !swap.is_copy {
             return Ok(());
         }
+        let is_open = disk::is_open_elsewhere(swap.temporary);
         if disk::stamp_file(swap.temporary)? == swap.new.stamp {
-            return remove_unless_open(swap.temporary, &swap.trash_paths, self.left);
+            return discard(swap.temporary, is_open, &swap.trash_paths, self.left);
         }
         // It had the name for a moment, and another program wrote to it then.
         if swap.carries {
@@ -231,7 +236,7 @@ impl StepRollback<'_> {
             if is_new_content(new, swap.temporary)? {
                 self.discard_copy(&swap)?;
             } else {
-                self.kept.push(swap.finish_swap()?.0);
+                self.keep(swap.finish_swap()?);
             }
         }
         self.discard_temporary(&file)
@@ -250,7 +255,9 @@ impl StepRollback<'_> {
         }
         let file = &*real_path(file).map_err(|source| disk::WriteError::new(file, source))?;
         let old = disk::stamp_file(file)?;
-        let rest = disk::read_from(file, before.len)?;
+        let mut rest = disk::read_from(file, before.len)?;
+        // What came after that look is carried over like all later lines.
+        rest.truncate(usize::try_from(old.len.saturating_sub(before.len)).unwrap_or(usize::MAX));
         let mut wanted = Vec::new();
         let mut at = before.len;
         for range in ranges {
@@ -281,8 +288,30 @@ impl StepRollback<'_> {
             is_copy: true,
             is_resumed: false,
         };
-        self.kept.push(swap.carry_out()?.kept);
+        self.keep(swap.carry_out()?);
         Ok(())
+    }
+
+    /// Gives a file its name back whose move to another file system was not completed. Returns whether
+    /// another file has the name by now.
+    fn take_back_name(&mut self, from: &Path) -> Result<bool, ApplyError> {
+        let aside = temporary_path(self.operation, self.n, from);
+        disk::remove_second_name(&aside, from)?;
+        if !disk::path_exists(&aside)? {
+            return Ok(false);
+        }
+        match disk::move_without_replacing(&aside, from) {
+            Ok(()) => {
+                disk::sync_parent_dir(from)?;
+                Ok(false)
+            }
+            Err(error) if error.source.kind() == ErrorKind::AlreadyExists => {
+                let at = move_to_first(&aside, &[&self.fallback_path(from)])?;
+                self.left.push(created_again_note(from, &at));
+                Ok(true)
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Removes copies, whole or not, that came out of the trash from another file system while the
@@ -297,9 +326,12 @@ impl StepRollback<'_> {
             {
                 continue;
             }
-            let is_dir = place.symlink_metadata().is_ok_and(|meta| meta.is_dir());
-            if !is_dir && disk::stamp_file(place)? == disk::stamp_file(from)? {
-                remove_unless_open(place, &[&self.fallback_path(place)], self.left)?;
+            if place.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+                continue;
+            }
+            let is_open = disk::is_open_elsewhere(place);
+            if disk::stamp_file(place)? == disk::stamp_file(from)? {
+                discard(place, is_open, &[&self.fallback_path(place)], self.left)?;
             }
         }
         Ok(())
@@ -318,8 +350,10 @@ impl StepRollback<'_> {
             }
             Err(error) if error.source.kind() == ErrorKind::AlreadyExists => {}
             Err(error) if error.source.kind() == ErrorKind::CrossesDevices => {
-                move_to_first(at, &[to])?;
-                return Ok(());
+                if !is_taken(at, to)? {
+                    move_to_first(at, &[to])?;
+                    return Ok(());
+                }
             }
             Err(error) => return Err(error.into()),
         }
@@ -335,11 +369,7 @@ impl StepRollback<'_> {
         if joins && can_join(at, to) {
             return self.join_sessions(at, to);
         }
-        self.left.push(format!(
-            "{0} was created again and is kept; the earlier version is {1}",
-            to.display(),
-            at.display()
-        ));
+        self.left.push(created_again_note(to, at));
         Ok(())
     }
 
@@ -372,12 +402,34 @@ impl StepRollback<'_> {
             is_copy: false,
             is_resumed: is_swapped,
         };
-        self.kept.push(match is_swapped {
-            true => swap.finish_swap()?.0,
-            false => swap.carry_out()?.kept,
+        self.keep(match is_swapped {
+            true => swap.finish_swap()?,
+            false => swap.carry_out()?,
         });
         Ok(())
     }
+
+    /// Records an old file. It is reported only where it could not go to the trash.
+    fn keep(&mut self, outcome: SwapOutcome) {
+        if !is_ramus_path(self.state, &outcome.kept.at) {
+            self.left.extend(outcome.notes);
+        }
+        self.kept.push(outcome.kept);
+    }
+}
+
+/// Whether something else than a copy of a file has its name.
+fn is_taken(file: &Path, name: &Path) -> Result<bool, ApplyError> {
+    let is_copy = || Some(disk::stamp_file(name).ok()? == disk::stamp_file(file).ok()?);
+    Ok(disk::path_exists(name)? && is_copy() != Some(true))
+}
+
+fn created_again_note(file: &Path, earlier: &Path) -> String {
+    format!(
+        "{} was created again and is kept; the earlier version is {}",
+        file.display(),
+        earlier.display()
+    )
 }
 
 fn move_back_across_devices(

@@ -32,11 +32,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::ApplyError;
+use super::own_lines::is_record;
 use super::prepare::empty_stamp;
 use crate::disk::{self, WriteError};
 use crate::file_id::FileId;
 use crate::journal::{JournalStep, PreparedFile, TrashedFile};
-use crate::session_in_use::is_open_elsewhere;
 use crate::stamp::Stamp;
 
 /// The pause between two checks, in which other programs can finish a write.
@@ -127,13 +127,13 @@ impl<'a> FileSwap<'a> {
             }
             Err(error) => return Err(self.undo_after_error(error.into())),
         }
-        let (kept, more) = self.finish_swap()?;
-        notes.extend(more);
-        Ok(SwapOutcome { kept, notes })
+        let finished = self.finish_swap()?;
+        notes.extend(finished.notes);
+        Ok(SwapOutcome { notes, ..finished })
     }
 
     /// Completes a swap once the files are exchanged: carries over lines and moves the old file to the trash.
-    pub(super) fn finish_swap(&self) -> Result<(TrashedFile, Vec<String>), ApplyError> {
+    pub(super) fn finish_swap(&self) -> Result<SwapOutcome, ApplyError> {
         let mut notes = Vec::new();
         let mut known = self.old.len;
         if self.carries {
@@ -142,7 +142,7 @@ impl<'a> FileSwap<'a> {
         }
         disk::sync_parent_dir(self.file)?;
         let at = move_to_first(self.temporary, &self.trash_paths)?;
-        if at == self.temporary {
+        if at == self.temporary && !self.trash_paths.is_empty() {
             notes.push(format!(
                 "Another program may have the old version of {} open. It stays at {}",
                 self.file.display(),
@@ -152,7 +152,7 @@ impl<'a> FileSwap<'a> {
         // Other programs only append to the file, so from now on its length is enough to notice writes.
         let known = Stamp { len: known, ..self.old.clone() };
         let kept = TrashedFile { file: self.file.to_owned(), at, known, carries: self.carries };
-        Ok((kept, notes))
+        Ok(SwapOutcome { kept, notes })
     }
 
     /// Exchanges the new content and the old file.
@@ -247,22 +247,22 @@ impl<'a> FileSwap<'a> {
                 if is_new_content(self.new, self.temporary)? { self.new.stamp.len } else { 0 };
             // Lines that were carried over from the old file are still in it.
             let len = carry_over(self.temporary, known, self.file, Some(self.old.len), &mut notes)?;
-            let is_all = len == disk::read_len(self.temporary)?;
-            match (self.is_copy, known > 0 && is_all) {
-                (true, true) => {
-                    remove_unless_open(self.temporary, &self.trash_paths, &mut notes)?;
-                }
-                (true, false) => drop(move_to_first(self.temporary, &self.trash_paths)?),
-                (false, _) => {}
+            if self.is_copy {
+                let is_open = disk::is_open_elsewhere(self.temporary);
+                let is_all = known > 0 && len == disk::read_len(self.temporary)?;
+                discard(self.temporary, is_open || !is_all, &self.trash_paths, &mut notes)?;
             }
-        } else if disk::stamp_file(self.temporary)? == self.new.stamp {
-            remove_unless_open(self.temporary, &self.trash_paths, &mut notes)?;
+            return Ok(joined_notes(&notes));
+        }
+        let is_open = disk::is_open_elsewhere(self.temporary);
+        if disk::stamp_file(self.temporary)? == self.new.stamp {
+            discard(self.temporary, is_open, &self.trash_paths, &mut notes)?;
         } else {
             // It was saved between our check and the exchange. Exchange again, so the newer version has the name.
             disk::exchange_files(self.temporary, self.file)?;
             return self.trash_old_version().map(Some);
         }
-        Ok((!notes.is_empty()).then(|| notes.join("; ")))
+        Ok(joined_notes(&notes))
     }
 
     /// Leaves the other program's file in place and moves the old file to the trash.
@@ -279,6 +279,10 @@ impl<'a> FileSwap<'a> {
             kept.display()
         )
     }
+}
+
+fn joined_notes(notes: &[String]) -> Option<String> {
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 /// Where the old file is between the two steps of [`FileSwap::swap_in_with_gap`].
@@ -376,9 +380,8 @@ pub(super) fn carry_over_once(
     if !lines.is_empty() {
         let out = disk::open_to_append(file)?;
         // The file may lack its last newline.
-        if !is_continued
-            && !ends_with_newline(&out).map_err(|source| WriteError::new(file, source))?
-        {
+        let tail = incomplete_line(&out).map_err(|source| WriteError::new(file, source))?;
+        if !is_continued && !tail.is_empty() && !completes_record(tail, &lines) {
             lines.insert(0, b'\n');
         }
         disk::append_bytes(file, &out, &lines, &mut Vec::new())?;
@@ -403,20 +406,70 @@ fn lines_not_in(lines: &[u8], others: &[u8]) -> Vec<u8> {
     lines.split_inclusive(|byte| *byte == b'\n').filter(is_new).collect::<Vec<_>>().concat()
 }
 
-/// Whether a file ends with a newline. An empty file counts as ended.
-fn ends_with_newline(mut file: &fs::File) -> io::Result<bool> {
-    if file.metadata()?.len() == 0 {
-        return Ok(true);
+/// A longer line is not read: no record is that long.
+const MAX_LINE_BYTES: u64 = 128 * 1024 * 1024;
+
+/// Returns what a file has after its last newline, or the end of that.
+fn incomplete_line(mut file: &fs::File) -> io::Result<Vec<u8>> {
+    let len = file.metadata()?.len();
+    let mut window = 4096;
+    loop {
+        let start = len.saturating_sub(window);
+        let mut end = Vec::new();
+        file.seek(SeekFrom::Start(start))?;
+        file.take(len - start).read_to_end(&mut end)?;
+        match memchr::memrchr(b'\n', &end) {
+            Some(at) => return Ok(end.split_off(at + 1)),
+            None if start == 0 || window >= MAX_LINE_BYTES => return Ok(end),
+            None => window *= 16,
+        }
     }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last == *b"\n")
+}
+
+/// Whether the first line is the rest of an incomplete one: another program wrote a record in two parts.
+fn completes_record(mut tail: Vec<u8>, lines: &[u8]) -> bool {
+    tail.extend(lines.split(|byte| *byte == b'\n').next().unwrap_or_default());
+    is_record(&tail)
 }
 
 /// Moves a file or directory to the first path on its file system. If there is none, a single file is
 /// copied instead. Returns where it is now: its old path, if it was still in use and could not be moved.
+///
+/// No other program may know it by this name; [`take_away`] is for the files of others.
 pub(super) fn move_to_first(from: &Path, places: &[&Path]) -> Result<PathBuf, ApplyError> {
+    match rename_to_first(from, places)? {
+        Renamed::To(place) => Ok(place),
+        Renamed::Crossed(place) => move_across_devices(from, place),
+    }
+}
+
+/// Does the same with a file that other programs can save at any moment.
+///
+/// Its copy on the other file system would lack what is saved before the original is removed. So the
+/// file gets the name `aside` first: a save comes before that and is copied, or makes a new file.
+/// Returns `aside` if it was still in use.
+pub(super) fn take_away(
+    from: &Path,
+    aside: &Path,
+    places: &[&Path],
+) -> Result<PathBuf, ApplyError> {
+    match rename_to_first(from, places)? {
+        Renamed::To(place) => Ok(place),
+        Renamed::Crossed(place) => {
+            disk::move_without_replacing(from, aside)?;
+            move_across_devices(aside, place)
+        }
+    }
+}
+
+/// What came of renaming a file.
+enum Renamed<'a> {
+    To(PathBuf),
+    /// The only path is on another file system, where a single file can be copied.
+    Crossed(&'a Path),
+}
+
+fn rename_to_first<'a>(from: &Path, places: &[&'a Path]) -> Result<Renamed<'a>, ApplyError> {
     let mut crossed = None;
     for place in places {
         if let Some(dir) = place.parent() {
@@ -426,7 +479,7 @@ pub(super) fn move_to_first(from: &Path, places: &[&Path]) -> Result<PathBuf, Ap
             Ok(()) => {
                 disk::sync_parent_dir(from)?;
                 disk::sync_parent_dir(place)?;
-                return Ok((*place).to_owned());
+                return Ok(Renamed::To((*place).to_owned()));
             }
             Err(error) if error.source.kind() == io::ErrorKind::CrossesDevices => {
                 crossed = Some(error);
@@ -436,10 +489,10 @@ pub(super) fn move_to_first(from: &Path, places: &[&Path]) -> Result<PathBuf, Ap
     }
     match (crossed, places) {
         (Some(_), [place]) if from.symlink_metadata().is_ok_and(|meta| meta.is_file()) => {
-            move_across_devices(from, place)
+            Ok(Renamed::Crossed(place))
         }
         (Some(error), _) => Err(error.into()),
-        (None, _) => Ok(from.to_owned()),
+        (None, _) => Ok(Renamed::To(from.to_owned())),
     }
 }
 
@@ -466,7 +519,7 @@ fn copy_by_way_of(part: &Path, from: &Path, to: &Path) -> Result<PathBuf, ApplyE
     if !is_there {
         write_copy(part, from, &before)?;
     }
-    if is_open_elsewhere(from) || disk::stamp_file(from)? != before {
+    if disk::is_open_elsewhere(from) || disk::stamp_file(from)? != before {
         disk::remove_file(part)?;
         return Ok(from.to_owned());
     }
@@ -492,20 +545,22 @@ fn write_copy(part: &Path, from: &Path, stamp: &Stamp) -> Result<(), ApplyError>
     Ok(disk::sync_file(part, &out)?)
 }
 
-/// Removes a file of ours. If another program has it open, it goes to the trash instead. Where the trash is
-/// on another file system it stays, and `left` says so.
-pub(super) fn remove_unless_open(
+/// Removes a file of ours, or moves it to the trash if its bytes may still be needed: another program has it
+/// open. Where the trash is on another file system it may have to stay, and `left` says so.
+///
+/// A caller that compares the content must first look whether the file is open: what is written between
+/// the two would be removed unseen.
+pub(super) fn discard(
     path: &Path,
+    is_needed: bool,
     places: &[&Path],
     left: &mut Vec<String>,
 ) -> Result<(), ApplyError> {
-    if is_open_elsewhere(path) {
-        if move_to_first(path, places)? == path {
-            let path = path.display();
-            left.push(format!("another program has {path} open, so it was not removed"));
-        }
-    } else {
+    if !is_needed {
         disk::remove_file(path)?;
+    } else if move_to_first(path, places)? == path {
+        let path = path.display();
+        left.push(format!("another program has {path} open, so it was not removed"));
     }
     Ok(disk::sync_parent_dir(path)?)
 }
@@ -529,13 +584,16 @@ mod tests {
             .unwrap();
         fault::other_file_system(trash.parent());
         let mut left = Vec::new();
-        remove_unless_open(&file, &[&trash], &mut left).unwrap();
+        let discard_file = |left: &mut Vec<String>| {
+            discard(&file, disk::is_open_elsewhere(&file), &[&trash], left).unwrap();
+        };
+        discard_file(&mut left);
         assert!(file.exists());
         assert!(left.len() == 1 && left[0].contains("a.tmp"), "{left:?}");
         drop(user.stdin.take());
         user.wait().unwrap();
         left.clear();
-        remove_unless_open(&file, &[&trash], &mut left).unwrap();
+        discard_file(&mut left);
         assert!(!file.exists() && left.is_empty(), "{left:?}");
         fault::other_file_system(None);
     }

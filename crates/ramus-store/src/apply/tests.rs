@@ -6,6 +6,7 @@ use std::io::Write;
 use std::time::{Duration, SystemTime};
 
 mod faults;
+mod other_programs;
 
 use proptest::prelude::*;
 use ramus_core::edit::end_of_message;

@@ -168,7 +168,7 @@ impl BlockPainter {
                     ramus_store::read_spilled_output(file, FilePath::new(path))
                 });
             }
-            transcript.write_turn(&turn, &mut lines);
+            transcript.write_turn(&turn, &mut |line| lines.push(line));
         });
         let flow = transcript.state().clone();
         if self.flows.len() > MAX_FLOWS {

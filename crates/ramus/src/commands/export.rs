@@ -65,7 +65,7 @@ pub(crate) struct ExportArgs {
     /// Where to put images [default: inline for html, files for md]
     #[arg(long, value_name = "WHERE", value_parser = choices(&IMAGES))]
     images: Option<ImagePlacement>,
-    /// Write to a directory that is not empty
+    /// Write to a directory that is not empty, and replace files in it
     #[arg(long)]
     force: bool,
 }
@@ -239,6 +239,9 @@ impl From<ExportError> for CommandError {
             ExportError::Changed => "try again",
             ExportError::Directory(ExportDirError::NotAnExport(_)) => {
                 "choose another directory, or use --force"
+            }
+            ExportError::Directory(ExportDirError::ForeignFile(_)) => {
+                "move that file, or use --force to replace it"
             }
             _ => "",
         };

@@ -222,7 +222,6 @@ fn print_part(
         time: &|time| clock.message_time(time),
     };
     let mut transcript = TranscriptWriter::new(&config);
-    let mut lines = Vec::new();
     let mut turns = 0;
     each_turn_with(part, args.full, |mut turn| -> Result<(), CommandError> {
         turns += 1;
@@ -233,10 +232,13 @@ fn print_part(
             });
         }
         for piece in long_turns::split_turn(turn) {
-            transcript.write_turn(&piece, &mut lines);
-            for line in lines.drain(..) {
-                ui.print_line(&line)?;
-            }
+            let mut printed = Ok(());
+            transcript.write_turn(&piece, &mut |line| {
+                if printed.is_ok() {
+                    printed = ui.print_line(&line);
+                }
+            });
+            printed?;
         }
         Ok(())
     })?;
