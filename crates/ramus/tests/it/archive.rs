@@ -236,6 +236,19 @@ fn an_export_is_a_claude_directory() {
 }
 
 #[test]
+fn a_deleted_claude_directory_is_read_from_the_archive() {
+    let kept = Kept::new();
+    kept.json(&["archive", "add"]);
+    fs::remove_dir_all(kept.home.claude_dir()).unwrap();
+    let sessions = kept.json(&["sessions"]);
+    assert_eq!(sessions["sessions"][0]["archived"], true);
+    assert!(text(&kept.run(&["show", SESSION]).stdout).contains("hello"));
+    let without = kept.run(&["sessions", "--no-archive"]);
+    assert!(text(&without.stderr).contains("no Claude directory"), "{without:?}");
+    assert!(!kept.home.claude_dir().exists(), "reading makes nothing");
+}
+
+#[test]
 fn an_archive_of_another_home_says_so() {
     let kept = Kept::new();
     kept.json(&["archive", "add"]);
