@@ -200,6 +200,21 @@ fn a_file_archive_belongs_to_one_person() {
 }
 
 #[test]
+fn a_project_is_shared_by_the_name_of_its_directory_and_unshared_without_it() {
+    let Some(server) = team() else { return };
+    let alice = Person::new(&server, "alice", "laptop", "0a1b2c3");
+    alice.json(&["archive", "add", "--yes"]);
+    let shared = alice.json(&["archive", "share", "-home-al-open"]);
+    assert_eq!((&shared["project"], &shared["changed"]), (&"-home-al-open".into(), &true.into()));
+    // Another machine of hers has no file of it.
+    let url = alice.url.clone();
+    let desk = Person { home: TestHome::new(), url, machine: "desk" };
+    let unshared = desk.json(&["archive", "unshare", "-home-al-open"]);
+    assert_eq!((&unshared["shared"], &unshared["changed"]), (&false.into(), &true.into()));
+    assert_eq!(desk.run(&["archive", "unshare", "-home-al-open"]).status.code(), Some(2));
+}
+
+#[test]
 fn a_person_without_a_history_reads_that_of_the_team() {
     let Some(server) = team() else { return };
     let alice = Person::new(&server, "alice", "laptop", "0a1b2c3");
