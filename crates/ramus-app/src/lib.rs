@@ -47,7 +47,8 @@ pub use conversation::OpenConversation;
 pub use export::{ExportError, ExportFormat, ExportReport, ExportRequest, Exporter};
 pub use prices::ActivePrices;
 pub use resume::{
-    ClientProgram, ResumeCommand, ResumeDecision, ResumeError, ResumePlan, ResumeStep,
+    ClientProgram, ResumeCommand, ResumeDecision, ResumeError, ResumeOptions, ResumePlan,
+    ResumeStep,
 };
 pub use search::{SearchBatch, SearchError, SearchNotes, SearchOrder, SearchRequest};
 pub use workspace::{ProgressSink, SurveyDetail, TeamFilter, Workspace};

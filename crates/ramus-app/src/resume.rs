@@ -106,44 +106,53 @@ pub enum ResumeDecision {
     Fork,
 }
 
+/// What a person chose besides the message.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ResumeOptions<'a> {
+    pub decision: Option<ResumeDecision>,
+    /// Where Claude Code starts; `None`: in the session's directory.
+    pub directory: Option<&'a Path>,
+    /// Also if the session is open or being written to.
+    pub force: bool,
+    /// Further arguments for Claude Code.
+    pub client_args: &'a [OsString],
+}
+
 impl ResumePlan {
     /// Returns one command for a shell that resumes exactly there; `address` names the message.
     ///
     /// Where something has to be done first, the command is ramus's own, which does it.
-    pub fn shell_line(
-        &self,
-        address: &str,
-        decision: Option<ResumeDecision>,
-        client_args: &[OsString],
-    ) -> String {
+    pub fn shell_line(&self, address: &str, options: ResumeOptions<'_>) -> String {
         let fork = matches!(self.first, ResumeStep::Fork { .. }).then_some(ResumeDecision::Fork);
-        let mut words: Vec<String> = match (&self.first, decision.or(fork)) {
+        let mut words: Vec<String> = match (&self.first, options.decision.or(fork)) {
             (ResumeStep::Nothing, None | Some(ResumeDecision::Goto)) => {
-                vec![self.command.shell_line()]
+                let directory = options.directory.map(Path::to_owned);
+                let directory = directory.or_else(|| self.command.directory.clone());
+                vec![ResumeCommand { directory, ..self.command.clone() }.shell_line()]
             }
-            (_, decision) => self.ramus_command(address, decision, !client_args.is_empty()),
+            (_, decision) => self.ramus_command(address, ResumeOptions { decision, ..options }),
         };
-        words.extend(client_args.iter().map(|word| shell_quoted(&word.to_string_lossy())));
+        let client_args = options.client_args.iter();
+        words.extend(client_args.map(|word| shell_quoted(&word.to_string_lossy())));
         words.join(" ")
     }
 
-    /// Returns the words of the command that is needed first.
-    fn ramus_command(
-        &self,
-        address: &str,
-        decision: Option<ResumeDecision>,
-        has_client_args: bool,
-    ) -> Vec<String> {
+    /// Returns the words of the command that is needed first, without the client's arguments.
+    fn ramus_command(&self, address: &str, options: ResumeOptions<'_>) -> Vec<String> {
         let mut words = vec!["ramus".to_owned()];
         if let Some(dir) = &self.command.claude_dir {
             words.extend(["--claude-dir".to_owned(), shell_quoted(&dir.to_string_lossy())]);
         }
         words.extend(["resume".to_owned(), shell_quoted(address)]);
-        let option = decision.map(|decision| match decision {
-            ResumeDecision::Goto => "--goto",
-            ResumeDecision::Fork => "--fork",
-        });
-        words.extend(option.into_iter().chain(has_client_args.then_some("--")).map(str::to_owned));
+        words.extend(options.decision.map(|decision| match decision {
+            ResumeDecision::Goto => "--goto".to_owned(),
+            ResumeDecision::Fork => "--fork".to_owned(),
+        }));
+        if let Some(directory) = options.directory {
+            words.extend(["--cd".to_owned(), shell_quoted(&directory.to_string_lossy())]);
+        }
+        words.extend(options.force.then(|| "--force".to_owned()));
+        words.extend((!options.client_args.is_empty()).then(|| "--".to_owned()));
         words
     }
 }

@@ -20,6 +20,8 @@ pub struct ArchivedContent {
     path: PathBuf,
     pub generation: Generation,
     chunks: Vec<ChunkRef>,
+    /// Whether the chunks together are as long as the file was.
+    is_whole: bool,
 }
 
 impl ArchivedContent {
@@ -28,7 +30,10 @@ impl ArchivedContent {
         key: &FileKey,
         GenerationChunks { generation, chunks }: GenerationChunks,
     ) -> Self {
-        Self { storage, root: key.root.clone(), path: key.full_path(), generation, chunks }
+        let length = chunks.iter().try_fold(0u64, |sum, chunk| sum.checked_add(chunk.bytes));
+        let is_whole = length == Some(generation.bytes);
+        let (root, path) = (key.root.clone(), key.full_path());
+        Self { storage, root, path, generation, chunks, is_whole }
     }
 
     /// Returns where the file was.
@@ -39,19 +44,25 @@ impl ArchivedContent {
     /// Reads the whole content.
     pub fn read_all(&self) -> Result<Vec<u8>, PathError> {
         let mut bytes = Vec::new();
-        for n in 0..self.chunks.len() {
-            bytes.extend(self.piece(n)?.unwrap_or_default());
+        let mut n = 0;
+        while let Some(piece) = self.piece(n)? {
+            bytes.extend(piece);
+            n += 1;
         }
         Ok(bytes)
     }
 
-    fn chunk_bytes(&self, chunk: ChunkRef) -> Result<Vec<u8>, ArchiveError> {
+    fn chunk_bytes(&self, n: usize) -> Result<Option<Vec<u8>>, ArchiveError> {
+        let damaged =
+            |what| ArchiveError::Damaged { archive: self.storage.name().to_owned(), what };
+        // A part of a file would look like the whole of it, and another person may have listed a chunk any number of times.
+        if !self.is_whole {
+            return Err(damaged("the length of a file differs from that of its chunks".to_owned()));
+        }
+        let Some(chunk) = self.chunks.get(n) else { return Ok(None) };
         let packed = self.storage.packed_chunk(&self.root, chunk.hash)?;
-        let damaged = || ArchiveError::Damaged {
-            archive: self.storage.name().to_owned(),
-            what: format!("chunk {} is damaged", chunk.hash),
-        };
-        chunk::unpack(chunk, &packed).ok_or_else(damaged)
+        let bytes = chunk::unpack(*chunk, &packed);
+        bytes.map(Some).ok_or_else(|| damaged(format!("chunk {} is damaged", chunk.hash)))
     }
 }
 
@@ -61,7 +72,6 @@ impl StoredBytes for ArchivedContent {
     }
 
     fn piece(&self, n: usize) -> Result<Option<Vec<u8>>, PathError> {
-        let Some(chunk) = self.chunks.get(n) else { return Ok(None) };
-        self.chunk_bytes(*chunk).map(Some).map_err(|error| error.reading(&self.path))
+        self.chunk_bytes(n).map_err(|error| error.reading(&self.path))
     }
 }

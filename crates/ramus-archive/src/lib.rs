@@ -41,5 +41,5 @@ pub mod verify;
 pub use archive::{Archive, ArchivedSession, SessionLookupError, is_archived_as_it_is};
 pub use content::ArchivedContent;
 pub use lazy::{ArchiveLocation, LazyArchive};
-pub use storage::{ArchiveError, ContentHash, FileEntry, FileKey, Generation, Source};
+pub use storage::{ArchiveError, ContentHash, FileEntry, FileKey, Generation, Source, is_damage};
 pub use tree::ArchiveTree;

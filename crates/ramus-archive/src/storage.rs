@@ -314,3 +314,9 @@ impl ArchiveError {
         }
     }
 }
+
+/// Whether something could not be read because the archive is damaged, and not because it cannot be reached.
+pub fn is_damage(problem: &PathError) -> bool {
+    let error = problem.source.get_ref().and_then(|error| error.downcast_ref::<ArchiveError>());
+    matches!(error, Some(ArchiveError::Damaged { .. }))
+}

@@ -51,22 +51,17 @@ impl Archive {
         on_read: &dyn Fn(u64),
     ) -> Result<Result<(), String>, ArchiveError> {
         let content = self.content(file, Some(number))?;
-        let hash_content = || -> Result<(u64, ContentHash), PathError> {
-            let (mut hasher, mut bytes, mut n) = (blake3::Hasher::new(), 0, 0);
+        let hash_content = || -> Result<ContentHash, PathError> {
+            let (mut hasher, mut n) = (blake3::Hasher::new(), 0);
             while let Some(piece) = content.piece(n)? {
                 hasher.update(&piece);
-                bytes += piece.len() as u64;
                 on_read(piece.len() as u64);
                 n += 1;
             }
-            Ok((bytes, ContentHash(*hasher.finalize().as_bytes())))
+            Ok(ContentHash(*hasher.finalize().as_bytes()))
         };
-        let wanted = (content.generation.bytes, content.generation.hash);
         Ok(match hash_content() {
-            Ok(found) if found == wanted => Ok(()),
-            Ok((bytes, _)) if bytes != wanted.0 => {
-                Err(format!("{bytes} of {} bytes are left", wanted.0))
-            }
+            Ok(found) if found == content.generation.hash => Ok(()),
             Ok(_) => Err("its hash differs".to_owned()),
             Err(error) => Err(error.source.to_string()),
         })

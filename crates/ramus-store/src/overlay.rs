@@ -216,11 +216,12 @@ fn archived(path: &Path) -> Option<(Arc<dyn ArchivedTree>, PathBuf, ArchivedFile
 
 /// Writes an archived content to a file without a name, for readers that jump around in it.
 fn extract(tree: &dyn ArchivedTree, relative: &Path, file: &ArchivedFile) -> io::Result<File> {
-    let content = tree.content(relative).map_err(io::Error::other)?;
+    // Whoever opens the path names it.
+    let content = tree.content(relative).map_err(|error| error.source)?;
     // A temporary directory is often in memory; large sessions do not belong there.
     let mut out = tempfile::tempfile_in(tree.scratch_dir()).or_else(|_| tempfile::tempfile())?;
     let mut n = 0;
-    while let Some(piece) = content.piece(n).map_err(io::Error::other)? {
+    while let Some(piece) = content.piece(n).map_err(|error| error.source)? {
         out.write_all(&piece)?;
         n += 1;
     }

@@ -23,9 +23,35 @@ use crate::own_dir::{OwnDir, path_variable};
 use crate::send_policy::load_send_policy;
 use crate::ui::Ui;
 
-/// Opens the requested Claude directories, or the default ones.
+/// Opens the requested Claude directories, or the default ones. None needs to exist where an archive has something to
+/// read.
 pub(crate) fn open_claude_dirs(global: &Global) -> Result<ClaudeDirs, ClaudeDirError> {
-    Ok(ClaudeDirs::open(claude_dir_candidates(global))?.with_cache(session_cache(global)))
+    match ClaudeDirs::open(claude_dir_candidates(global)) {
+        Ok(dirs) => Ok(dirs.with_cache(session_cache(global))),
+        Err(_) if has_archived_history(global) => Ok(dirs_to_fill(global)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a team's sessions are asked for, or some of the requested Claude directories are archived.
+fn has_archived_history(global: &Global) -> bool {
+    let archive = LazyArchive::new(archive_location(global));
+    let is_archived = |root: PathBuf| match archive.open_existing() {
+        Ok(Some(archive)) => {
+            archive.files(Some(&real_path_or_given(&root))).is_ok_and(|files| !files.is_empty())
+        }
+        _ => false,
+    };
+    let mut roots = claude_dir_candidates(global).into_iter();
+    !global.no_archive && (team_filter(global).is_some() || roots.any(is_archived))
+}
+
+/// Takes the Claude directories that exist, or the first that could.
+fn dirs_to_fill(global: &Global) -> ClaudeDirs {
+    let all = claude_dir_candidates(global);
+    let existing: Vec<PathBuf> = all.iter().filter(|dir| dir.is_dir()).cloned().collect();
+    let roots = if existing.is_empty() { all.into_iter().take(1).collect() } else { existing };
+    ClaudeDirs::at(roots, session_cache(global))
 }
 
 /// Opens the Claude directories for one command, and lists their files.
@@ -47,10 +73,8 @@ pub(crate) fn open_workspace(
     global: &Global,
     progress: Arc<dyn ProgressSink>,
 ) -> Result<Workspace, CommandError> {
-    let mut workspace = configured_workspace(global, open_claude_dirs(global)?, progress);
-    if let Some(filter) = team_filter(global) {
-        workspace = workspace.with_team(&filter)?;
-    }
+    let workspace = configured_workspace(global, open_claude_dirs(global)?, progress);
+    let workspace = with_team(workspace, global)?;
     workspace.list_projects();
     Ok(workspace)
 }
@@ -75,10 +99,7 @@ pub(crate) fn open_for(
 
 /// Opens Claude directories without requiring that they exist or have sessions.
 pub(crate) fn workspace_to_fill(ui: &Ui, global: &Global) -> Workspace {
-    let all = claude_dir_candidates(global);
-    let existing: Vec<PathBuf> = all.iter().filter(|dir| dir.is_dir()).cloned().collect();
-    let roots = if existing.is_empty() { all.into_iter().take(1).collect() } else { existing };
-    configured_workspace(global, ClaudeDirs::at(roots, session_cache(global)), ui.progress_sink())
+    configured_workspace(global, dirs_to_fill(global), ui.progress_sink())
 }
 
 /// What an address is read from: the Claude directories, or a pack.
@@ -250,6 +271,14 @@ pub(crate) fn archive(global: &Global, progress: &dyn ProgressSink) -> Option<Ar
             progress.report_problem(&error.reading(Path::new(&archive.name())));
             None
         }
+    }
+}
+
+/// Adds the sessions of a team to a workspace, if they are asked for.
+pub(crate) fn with_team(workspace: Workspace, global: &Global) -> Result<Workspace, CommandError> {
+    match team_filter(global) {
+        Some(filter) => Ok(workspace.with_team(&filter)?),
+        None => Ok(workspace),
     }
 }
 

@@ -22,6 +22,10 @@ const FIRST_WAIT: Duration = Duration::from_millis(50);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+/// Asks for the version, and leaves only the server's own functions: where everybody may create some in `public`, one
+/// that fits a call better than the server's own would run with the rights of whoever calls it.
+const FIRST_QUERY: &str = "SELECT pg_catalog.current_setting('server_version_num'), \
+    pg_catalog.set_config('search_path', 'pg_catalog', false)";
 /// The oldest server that is supported.
 const OLDEST_SERVER: i32 = 120_000;
 
@@ -171,8 +175,7 @@ impl Server {
             tokio::spawn(connection);
             client
         };
-        let version: String =
-            client.query_one("SELECT current_setting('server_version_num')", &[]).await?.get(0);
+        let version: String = client.query_one(FIRST_QUERY, &[]).await?.get(0);
         if version.parse().is_ok_and(|version: i32| version < OLDEST_SERVER) {
             return Err(QueryError::Setup("the server is older than PostgreSQL 12".to_owned()));
         }

@@ -258,6 +258,26 @@ fn damage_is_found_and_never_handed_out() {
 }
 
 #[test]
+fn a_part_of_a_file_is_never_handed_out_as_the_whole() {
+    for damage in [
+        "DELETE FROM piece WHERE place = 1",
+        "DELETE FROM piece",
+        "INSERT INTO piece SELECT generation, place + 2, chunk FROM piece",
+        "UPDATE generation SET bytes = bytes - 1",
+    ] {
+        let home = TestHome::new();
+        home.write_file("-p/a.jsonl", vec![b'x'; 5_000_000]);
+        let path = home.path().join("data/archive.db");
+        add(&archive(&home), &home.claude_dir());
+        rusqlite::Connection::open(&path).unwrap().execute(damage, []).unwrap();
+        let archive = Archive::open(&path).unwrap();
+        let file = &archive.files(None).unwrap()[0];
+        assert!(archive.content(file, None).unwrap().read_all().is_err(), "{damage}");
+        assert_eq!(archive.verify(&|_| {}).unwrap().damaged.len(), 1, "{damage}");
+    }
+}
+
+#[test]
 fn reading_an_archive_writes_nothing() {
     let home = TestHome::new();
     home.write_file("-p/a.jsonl", "hello\n");

@@ -1,6 +1,6 @@
 //! Row security, tried as an attacker would: with `psql`, as each role.
 
-use testkit::TestHome;
+use testkit::{TestHome, TestPostgres};
 
 use crate::bytes::add;
 use crate::postgres::{connect, team_server};
@@ -110,6 +110,65 @@ fn nobody_changes_or_reads_what_is_not_theirs() {
     assert_eq!(server.query("bob", "ramus", "SELECT count(*) FROM ramus.filters"), "0");
 }
 
+/// Detours to the projects of others: by functions, copies, statistics, plans and other roles.
+const DETOURS: [&str; 20] = [
+    "CREATE FUNCTION pg_temp.leak(text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 \
+     AS $$ BEGIN RAISE NOTICE '%', $1; RETURN true; END $$; \
+     SELECT count(*) FROM ramus.files WHERE pg_temp.leak(project)",
+    "CREATE FUNCTION pg_temp.leak(text, text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 \
+     AS $$ BEGIN RAISE NOTICE '%', $1; RETURN true; END $$; \
+     CREATE OPERATOR pg_temp.=== (LEFTARG = text, RIGHTARG = text, FUNCTION = pg_temp.leak); \
+     SELECT count(*) FROM ramus.files WHERE project OPERATOR(pg_temp.===) ''",
+    "CREATE FUNCTION pg_temp.same(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true'; \
+     CREATE OPERATOR pg_temp.= (LEFTARG = text, RIGHTARG = text, FUNCTION = pg_temp.same); \
+     SET search_path = pg_temp, pg_catalog; SELECT project FROM ramus.files",
+    "CREATE FUNCTION pg_temp.all() RETURNS SETOF text LANGUAGE sql SECURITY DEFINER \
+     AS 'SELECT project FROM ramus.files'; SELECT pg_temp.all()",
+    "SELECT project::integer FROM ramus.files",
+    "CREATE TEMP VIEW v AS SELECT project FROM ramus.files; SELECT * FROM v",
+    "CREATE TEMP TABLE t () INHERITS (ramus.files); SELECT project FROM t",
+    "CREATE TEMP TABLE shares AS SELECT owner, project FROM ramus.files; \
+     SET search_path = pg_temp, ramus; SELECT project FROM files",
+    "PREPARE p AS SELECT project FROM ramus.files; EXECUTE p; SET ROLE ramus_member; EXECUTE p",
+    "SET ROLE ramus_reader; SELECT project FROM ramus.files",
+    "SET row_security = off; SELECT project FROM ramus.files",
+    "COPY ramus.files (project) TO STDOUT",
+    "COPY (SELECT project FROM ramus.files) TO STDOUT",
+    "DECLARE c CURSOR FOR SELECT project FROM ramus.files; FETCH ALL c",
+    "SELECT project FROM ramus.files TABLESAMPLE SYSTEM (100)",
+    "SELECT project FROM ramus.files WHERE ctid IN ('(0,1)', '(0,2)', '(0,3)')",
+    "SELECT query_to_xml('SELECT project FROM ramus.files', true, false, '')",
+    "SELECT most_common_vals, histogram_bounds FROM pg_stats WHERE schemaname = 'ramus'",
+    "SELECT stavalues1 FROM pg_statistic",
+    "EXPLAIN (ANALYZE, VERBOSE) SELECT project FROM ramus.files",
+];
+
+#[test]
+fn no_detour_leads_to_what_is_not_shared() {
+    let Some(server) = team_server() else { return };
+    let home = TestHome::new();
+    for n in 0..20 {
+        home.write_file(&format!("-secret{}/{n}.jsonl", n % 3), "{\"type\":\"user\"}\n");
+    }
+    home.write_file("-open/b.jsonl", "{\"type\":\"user\",\"n\":\"open\"}\n");
+    let alice = connect(&server, "alice", "laptop");
+    add(&alice, &home.claude_dir());
+    alice.share_project("-open").unwrap();
+    server.query("postgres", "ramus", "ANALYZE");
+    server.query("postgres", "ramus", "CREATE ROLE dave LOGIN");
+    let read = |user: &str, sql: &str| {
+        let output = server.psql(user, "ramus", sql);
+        format!("{output:?}")
+    };
+    assert!(read("postgres", "SELECT project FROM ramus.files").contains("secret"));
+    for user in ["bob", "carol", "dave"] {
+        for detour in DETOURS {
+            let answer = read(user, detour);
+            assert!(!answer.contains("secret"), "{user}: {detour}: {answer}");
+        }
+    }
+}
+
 #[test]
 fn a_reader_writes_nothing() {
     let Some(server) = team_server() else { return };
@@ -120,4 +179,60 @@ fn a_reader_writes_nothing() {
     ] {
         assert!(!server.psql("carol", "ramus", attempt).status.success(), "{attempt}");
     }
+}
+
+/// Functions that fit the calls of ramus better than the server's own, which take any type. Each one notes who ran it.
+const TRAPS: [&str; 7] = [
+    "FUNCTION unnest(bytea[]) RETURNS SETOF bytea",
+    "FUNCTION unnest(text[], bytea[]) RETURNS SETOF bytea",
+    "FUNCTION format(text, text) RETURNS text",
+    "FUNCTION format(text, text, text) RETURNS text",
+    "FUNCTION format(text, text, text, bigint) RETURNS text",
+    "FUNCTION concat(text, text, text) RETURNS text",
+    "FUNCTION concat(text, unknown, text) RETURNS text",
+];
+
+/// Before PostgreSQL 15 everybody could create functions in `public`, and servers that were upgraded still allow it.
+#[test]
+fn functions_of_others_are_never_called() {
+    let Some(server) = TestPostgres::start() else { return };
+    for sql in [
+        "GRANT CREATE ON SCHEMA public TO PUBLIC",
+        "CREATE ROLE eve LOGIN",
+        "CREATE TABLE public.called (who text)",
+        "GRANT INSERT ON public.called TO PUBLIC",
+    ] {
+        server.query("postgres", "ramus", sql);
+    }
+    let made = TRAPS.iter().filter(|trap| {
+        let body = "BEGIN INSERT INTO public.called VALUES (current_user); RETURN; END";
+        let body = if trap.contains("SETOF") {
+            body.to_owned()
+        } else {
+            body.replace("RETURN;", "RETURN '';")
+        };
+        let sql = format!(
+            "CREATE {} LANGUAGE plpgsql AS '{}'",
+            trap.replace("FUNCTION ", "FUNCTION public."),
+            body.replace('\'', "''")
+        );
+        server.psql("eve", "ramus", &sql).status.success()
+    });
+    assert!(made.count() > 5);
+    for _ in 0..2 {
+        ramus_archive::Archive::initialize_server(&server.url("postgres"), true).unwrap();
+    }
+    server.query("postgres", "ramus", "CREATE ROLE alice LOGIN IN ROLE ramus_member");
+    let home = TestHome::new();
+    let alice = connect(&server, "alice", "laptop");
+    for text in ["{\"type\":\"user\"}\n", "{\"type\":\"user\"}\n{}\n"] {
+        home.write_file("-p/a.jsonl", text);
+        add(&alice, &home.claude_dir());
+    }
+    alice.share_project("-p").unwrap();
+    alice.totals().unwrap();
+    assert!(alice.verify(&|_| {}).unwrap().damaged.is_empty());
+    alice.forget(&alice.sessions(None).unwrap()[0]).unwrap();
+    let called = "SELECT count(*) FROM public.called";
+    assert_eq!(server.query("postgres", "ramus", called), "0");
 }

@@ -101,7 +101,7 @@ impl Manifest {
         if self.files().count() > MOST_FILES {
             return Err(PackError::refused("it contains too many files"));
         }
-        let (mut names, mut ids) = (HashSet::new(), HashSet::new());
+        let (mut names, mut ids) = (HashSet::<&str>::new(), HashSet::new());
         for session in &self.sessions {
             if !is_plain_name(&session.id) || !ids.insert(&session.id) {
                 return Err(PackError::refused(format!("{:?} is not a session id", session.id)));
@@ -119,7 +119,16 @@ impl Manifest {
                 }
             }
         }
-        Ok(())
+        // The directory of one file cannot be another file.
+        let is_inside_file = |file: &&PackedFile| {
+            file.name.match_indices('/').any(|(at, _)| names.contains(&file.name[..at]))
+        };
+        match self.files().find(is_inside_file) {
+            Some(PackedFile { name, .. }) => {
+                Err(PackError::refused(format!("{name:?} is inside of another file")))
+            }
+            None => Ok(()),
+        }
     }
 }
 

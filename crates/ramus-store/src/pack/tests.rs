@@ -128,6 +128,15 @@ fn names_that_lead_elsewhere_are_refused() {
 }
 
 #[test]
+fn a_file_is_not_the_directory_of_another_one() {
+    let outer = format!("projects/-p/{ID}/tool-results/x");
+    let inner = format!("{outer}/y");
+    let listed = manifest(vec![file(FILE, b""), file(&inner, b""), file(&outer, b"")]);
+    let entries = [(FILE, REGULAR, &b""[..]), (&*inner, REGULAR, b""), (&*outer, REGULAR, b"")];
+    is_refused(read(&listed, &entries), "is inside of another file");
+}
+
+#[test]
 fn ids_and_first_files_must_fit_each_other() {
     for name in ["projects/-p/other.jsonl", "projects/../x.jsonl", "projects/-p", FILE] {
         let mut listed = manifest(vec![file(name, b"")]);

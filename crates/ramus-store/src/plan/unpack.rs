@@ -1,6 +1,6 @@
 //! The sessions of a pack, placed in a project of this machine.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -52,6 +52,7 @@ pub fn unpack(
     let mut steps = Vec::new();
     let mut placed = Vec::new();
     let mut resume = None;
+    let mut agents = HashSet::new();
     for (index, session) in pack.manifest.sessions.iter().enumerate() {
         let id = match is_uuid(&session.id) && !is_taken(&session.id) && is_free(&to, &session.id) {
             true => session.id.clone(),
@@ -60,7 +61,7 @@ pub fn unpack(
         let mut placer = Placer::new(pack, to, session, &id, index)?;
         for file in session.files.iter().rev() {
             // The session itself is made last, because with it everything is there.
-            steps.push(placer.step(file)?);
+            steps.push(placer.step(file, &mut agents)?);
         }
         let file = to.dir.join(format!("{id}.jsonl"));
         let history = from_jsonl(&placer.source(&session.files[0]), ResumeRule::Client)?;
@@ -148,7 +149,11 @@ impl<'a> Placer<'a> {
         Ok(Self { pack, to, old, id, relocation, copies, copies_dir, rewritten: 0 })
     }
 
-    fn step(&mut self, file: &'a PackedFile) -> Result<PlanStep, PackError> {
+    fn step(
+        &mut self,
+        file: &'a PackedFile,
+        agents: &mut HashSet<PathBuf>,
+    ) -> Result<PlanStep, PackError> {
         if !self.relocation.is_empty() && (is_lines(&file.name) || file.name.ends_with(".json")) {
             self.rewrite(file)?;
         }
@@ -162,7 +167,7 @@ impl<'a> Placer<'a> {
             }
             None => content,
         };
-        Ok(PlanStep::CreateFile { file: self.target(&file.name), content })
+        Ok(PlanStep::CreateFile { file: self.target(&file.name, agents), content })
     }
 
     /// Returns the current location of a file's content.
@@ -170,8 +175,9 @@ impl<'a> Placer<'a> {
         self.copies.get(&*file.name).cloned().unwrap_or_else(|| self.pack.root().join(&file.name))
     }
 
-    /// Returns where a file goes; the names were checked when the pack was read.
-    fn target(&self, name: &str) -> PathBuf {
+    /// Returns where a file goes; the names were checked when the pack was read. `agents` are the agents that go beside
+    /// the sessions.
+    fn target(&self, name: &str, agents: &mut HashSet<PathBuf>) -> PathBuf {
         let parts: Vec<&str> = name.split('/').collect();
         let to = &self.to;
         match &parts[..] {
@@ -182,11 +188,11 @@ impl<'a> Placer<'a> {
                 to.dir.join(format!("{}.jsonl", self.id))
             }
             [_, _, agent] => {
-                // An agent of that name may already exist, next to a copy of the session.
+                // An agent of that name may already exist, next to a copy of the session, or come from another project.
                 let beside = to.dir.join(agent);
-                match beside.symlink_metadata() {
-                    Err(_) => beside,
-                    Ok(_) => to.dir.join(self.id).join("subagents").join(agent),
+                match beside.symlink_metadata().is_err() && agents.insert(beside.clone()) {
+                    true => beside,
+                    false => to.dir.join(self.id).join("subagents").join(agent),
                 }
             }
             [_, _, _, rest @ ..] => to.dir.join(self.id).join(rest.join("/")),

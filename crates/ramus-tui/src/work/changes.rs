@@ -7,7 +7,7 @@ use ramus_app::change::{MergeRequest, apply_change, apply_hint, resume_command};
 use ramus_app::survey::time_from_system;
 use ramus_app::{
     AddressError, ChangeError, ChangeRequest, NewSessionAt, NodeSelector, OpenedSession,
-    PlannedChange, ResumeStep, Workspace,
+    PlannedChange, ResumeOptions, ResumeStep, Workspace,
 };
 use ramus_core::edit::{ChangeDetail, MergeStrategy};
 use ramus_core::session::NodeId;
@@ -148,7 +148,7 @@ pub(crate) fn resume_line(workspace: &Workspace, request: &OpenRequest) -> Scree
         let plan = workspace.plan_resume(&opened, node, now);
         let plan = plan.map_err(|error| error_lines(&error, None::<&str>))?;
         let address = format!("{}:{}", opened.found.address_id(), plan.leaf);
-        Ok(plan.shell_line(&address, None, &[]))
+        Ok(plan.shell_line(&address, ResumeOptions::default()))
     });
     planned.map_or_else(could_not, |line| ScreenEvent::Text(line, "the command"))
 }

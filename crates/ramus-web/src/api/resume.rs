@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use axum::extract::{Path, Query, State as Extract};
 use ramus_app::survey::time_from_system;
-use ramus_app::{NodeSelector, OpenedSession, ResumeError};
+use ramus_app::{NodeSelector, OpenedSession, ResumeError, ResumeOptions};
 use serde::{Deserialize, Serialize};
 
 use super::{ApiResult, answer_json};
@@ -49,8 +49,7 @@ pub(crate) async fn get_resume(
         Ok(ResumeView {
             command: plan.shell_line(
                 &format!("{}:{}", opened.found.address_id(), plan.leaf),
-                None,
-                &[],
+                ResumeOptions::default(),
             ),
             first_step: plan.first.as_str(),
             missing_directory: missing.map(|directory| directory.display().to_string()),

@@ -10,9 +10,11 @@ mod status;
 mod timer;
 mod verify;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use ramus_app::change::shell_quoted;
 use ramus_app::{ResolvedFile, Workspace};
 use ramus_archive::{Archive, LazyArchive};
 use ramus_render::{Label, Line};
@@ -97,6 +99,17 @@ fn open_archive(global: &Global) -> Result<Archive, CommandError> {
 fn archived_roots(global: &Global) -> Vec<PathBuf> {
     let roots = env::claude_dir_candidates(global).into_iter();
     roots.map(|root| real_path_or_given(&root)).collect()
+}
+
+/// Says which Claude directories the archived sessions come from, where none comes from the requested ones.
+fn other_directories(archive: &Archive) -> Result<Vec<String>, CommandError> {
+    let roots: BTreeSet<PathBuf> =
+        archive.files(None)?.into_iter().map(|file| file.key.root).collect();
+    let sentence = |root: PathBuf| {
+        let (root, typed) = (root.display(), shell_quoted(&root.to_string_lossy()));
+        format!("sessions of {root} are archived; use --claude-dir {typed} for them")
+    };
+    Ok(roots.into_iter().map(sentence).collect())
 }
 
 /// Prints that a session is read from the archive, and how to restore it.

@@ -6,7 +6,7 @@ use std::process::Command;
 use ramus_app::change::apply_change;
 use ramus_app::{
     Address, ChangeRequest, NewSessionAt, NodeSelector, OpenedSession, PlannedChange,
-    ResumeCommand, ResumeDecision, ResumeError, ResumePlan, ResumeStep, Workspace,
+    ResumeCommand, ResumeDecision, ResumeError, ResumeOptions, ResumePlan, ResumeStep, Workspace,
 };
 use ramus_core::edit::{ChangeDetail, EditRefusal, MessageSummary};
 use ramus_core::session::NodeId;
@@ -242,17 +242,22 @@ fn print_plan(
     mut plan: ResumePlan,
     args: &ResumeArgs,
 ) -> Result<(), CommandError> {
-    if let Some(directory) = &args.cd {
-        plan.command.directory = Some(existing_directory(directory)?);
-    }
+    let directory = args.cd.as_deref().map(existing_directory).transpose()?;
     let address = format!("{}:{}", opened.found.address_id(), plan.leaf);
     let decision = match (args.goto, args.fork) {
         (_, true) => Some(ResumeDecision::Fork),
         (true, _) => Some(ResumeDecision::Goto),
         _ => None,
     };
-    let line = plan.shell_line(&address, decision, &args.client_args);
+    let (force, client_args) = (args.force, &*args.client_args);
+    let options = ResumeOptions { decision, directory: directory.as_deref(), force, client_args };
+    let line = plan.shell_line(&address, options);
+    plan.command.directory = directory.or(plan.command.directory);
     if !ui.json {
+        if let Some(missing) = plan.command.missing_directory() {
+            let missing = missing.display();
+            ui.print_warning(&format!("the session's directory {missing} does not exist"));
+        }
         return Ok(ui.print_line(&Line::plain(&line))?);
     }
     let text = |word: &OsStr| word.to_string_lossy().into_owned();

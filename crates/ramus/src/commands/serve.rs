@@ -56,6 +56,7 @@ pub(crate) fn serve(ui: &mut Ui, global: &Global, args: &ServeArgs) -> Result<()
     .with_send_policy(crate::send_policy::load_send_policy())
     .with_prices(prices)
     .with_client(env::client_program(global));
+    let workspace = env::with_team(workspace, global)?;
     let wanted = ListenOptions {
         address: args.listen,
         port: args.port,

@@ -236,6 +236,69 @@ fn an_export_is_a_claude_directory() {
 }
 
 #[test]
+fn a_deleted_claude_directory_is_read_from_the_archive() {
+    let kept = Kept::new();
+    kept.json(&["archive", "add"]);
+    fs::remove_dir_all(kept.home.claude_dir()).unwrap();
+    let sessions = kept.json(&["sessions"]);
+    assert_eq!(sessions["sessions"][0]["archived"], true);
+    assert!(text(&kept.run(&["show", SESSION]).stdout).contains("hello"));
+    let without = kept.run(&["sessions", "--no-archive"]);
+    assert!(text(&without.stderr).contains("no Claude directory"), "{without:?}");
+    assert!(!kept.home.claude_dir().exists(), "reading makes nothing");
+}
+
+#[test]
+fn an_archive_of_another_home_says_so() {
+    let kept = Kept::new();
+    kept.json(&["archive", "add"]);
+    let root = ramus_store::real_path::real_path(&kept.home.claude_dir()).unwrap();
+    let new = kept.home.path().join("new-home");
+    fs::rename(&root, &new).unwrap();
+    let run_in = |claude: &Path, args: &[&str]| {
+        let mut command = ramus_command(claude, args);
+        command.env("RAMUS_ARCHIVE", kept.archive()).output().unwrap()
+    };
+    let out = kept.home.path().join("out").display().to_string();
+    for args in [&["archive", "list"][..], &["archive", "export", "--out", &out]] {
+        let output = run_in(&new, args);
+        let hint =
+            format!("--claude-dir {}", ramus_app::change::shell_quoted(root.to_str().unwrap()));
+        assert!(text(&output.stderr).contains(&hint), "{output:?}");
+    }
+    let named = run_in(&root, &["archive", "list"]);
+    assert_eq!(named.status.code(), Some(0), "{named:?}");
+}
+
+#[test]
+fn an_export_leaves_out_what_is_damaged() {
+    let kept = Kept::new();
+    // Noise is stored as it is, cut into pages.
+    let mut state = 7_u64;
+    let mut noise = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    let noise: Vec<u8> = (0..200_000).map(|_| noise()).collect();
+    kept.home.write_file(&format!("-home-dev-app/{SESSION}/tool-results/a.txt"), &noise);
+    let files = kept.files();
+    kept.json(&["archive", "add"]);
+    let mut bytes = fs::read(kept.archive()).unwrap();
+    let at = bytes.windows(64).position(|window| window == &noise[100_000..100_064]);
+    bytes[at.expect("because noise does not compress")] ^= 1;
+    fs::write(kept.archive(), bytes).unwrap();
+    let out = kept.home.path().join("out");
+    let output = kept.run(&["archive", "export", "--out", &out.to_string_lossy()]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(text(&output.stderr).contains("a.txt"), "{output:?}");
+    let mut exported = files_below(&out);
+    exported.retain(|path, bytes| files.get(path) == Some(bytes));
+    assert_eq!(exported.len(), files.len() - 1);
+    assert_eq!(files_below(&out).len(), exported.len(), "and nothing of the damaged one");
+}
+
+#[test]
 fn forgetting_asks_first() {
     let kept = Kept::new();
     kept.json(&["archive", "add"]);

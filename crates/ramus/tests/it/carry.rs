@@ -265,6 +265,32 @@ fn several_sessions_go_into_one_pack() {
 }
 
 #[test]
+fn sessions_of_two_projects_keep_agents_of_one_name() {
+    let scene = PackScene::new();
+    let other = "22222222-0000-4000-8000-000000000002";
+    for (project, id, word) in [(PROJECT, ID, "first"), ("-other", other, "second")] {
+        let name = |lines: &str| {
+            lines.replace("\"sessionId\":\"session\"", &format!("\"sessionId\":\"{id}\""))
+        };
+        let lines = name(&jsonl("a user hello\nb < a assistant hi"));
+        scene.home.write_file(&format!("{project}/{id}.jsonl"), lines);
+        let words = name(&jsonl(&format!("x user look\ny < x assistant {word}")))
+            .replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"0a1b2c3d\"");
+        scene.home.write_file(&format!("{project}/agent-0a1b2c3d.jsonl"), words);
+    }
+    let pack = scene.pack_file(&["1111", "2222"]);
+    let there = PackScene::without_history();
+    there.unpack_json(&pack, &[]);
+    let files = there.all_files();
+    for word in ["first", "second"] {
+        let has = |(name, bytes): &&(String, Vec<u8>)| {
+            name.ends_with("agent-0a1b2c3d.jsonl") && String::from_utf8_lossy(bytes).contains(word)
+        };
+        assert_eq!(files.iter().filter(has).count(), 1, "{word}: {files:?}");
+    }
+}
+
+#[test]
 fn a_new_machine_needs_no_claude_directory() {
     let scene = PackScene::new();
     let pack = scene.pack_file(&["1111"]);

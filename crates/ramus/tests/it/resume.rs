@@ -158,7 +158,21 @@ fn print_prints_one_command_and_starts_nothing() {
         print(&["1111:d", "--fork", "--", "-p"]),
         format!("ramus resume {ID}:d --fork -- -p")
     );
+    // What is printed does what the same command without `--print` would have done.
+    let other = ramus_store::real_path::real_path(scene.home.path()).unwrap().join("it's here");
+    fs::create_dir(&other).unwrap();
+    let other = other.to_str().unwrap();
+    let quoted = format!("'{}'", other.replace('\'', "'\\''"));
+    assert_eq!(print(&["1111", "--cd", other]), format!("cd {quoted} && claude --resume {ID}"));
+    assert_eq!(
+        print(&["1111:d", "--goto", "--force", "--cd", other, "--", "-p"]),
+        format!("ramus resume {ID}:d --goto --cd {quoted} --force -- -p")
+    );
     assert_eq!(scene.session_bytes(), before);
+    fs::remove_dir(&scene.work).unwrap();
+    let gone = scene.run_in(scene.home.path(), &["resume", "1111", "--print"]);
+    assert!(stderr_text(&gone).contains("does not exist"), "{}", stderr_text(&gone));
+    fs::create_dir(&scene.work).unwrap();
     let answer = run_json(&scene.home.claude_dir(), &["resume", "1111:d"]);
     assert_eq!(answer["schema"], "ramus.resume/1");
     assert_eq!(answer["first_step"], "goto-or-fork");

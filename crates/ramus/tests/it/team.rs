@@ -1,8 +1,10 @@
 //! An archive on a server: what may leave a machine, and what the team sees of it.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use testkit::{TestHome, TestPostgres};
@@ -195,4 +197,62 @@ fn a_file_archive_belongs_to_one_person() {
     command.env("RAMUS_ARCHIVE", Path::new("/nonexistent/archive.db"));
     let output = command.output().unwrap();
     assert_ne!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn a_project_is_shared_by_the_name_of_its_directory_and_unshared_without_it() {
+    let Some(server) = team() else { return };
+    let alice = Person::new(&server, "alice", "laptop", "0a1b2c3");
+    alice.json(&["archive", "add", "--yes"]);
+    let shared = alice.json(&["archive", "share", "-home-al-open"]);
+    assert_eq!((&shared["project"], &shared["changed"]), (&"-home-al-open".into(), &true.into()));
+    // Another machine of hers has no file of it.
+    let url = alice.url.clone();
+    let desk = Person { home: TestHome::new(), url, machine: "desk" };
+    let unshared = desk.json(&["archive", "unshare", "-home-al-open"]);
+    assert_eq!((&unshared["shared"], &unshared["changed"]), (&false.into(), &true.into()));
+    assert_eq!(desk.run(&["archive", "unshare", "-home-al-open"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_person_without_a_history_reads_that_of_the_team() {
+    let Some(server) = team() else { return };
+    let alice = Person::new(&server, "alice", "laptop", "0a1b2c3");
+    alice.json(&["archive", "add", "--yes"]);
+    alice.run(&["archive", "share", "al-open"]);
+    let home = TestHome::new();
+    fs::remove_dir_all(home.claude_dir()).unwrap();
+    let bob = Person { home, url: server.url("bob"), machine: "desk" };
+    assert_eq!(bob.run(&["sessions"]).status.code(), Some(2));
+    let listed = bob.json(&["sessions", "--everyone"]);
+    assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(1), "{listed}");
+    assert!(said(&bob.run(&["find", "words", "--everyone"])).contains("words of alice"));
+
+    let mut command = bob.command(&["serve", "--port", "0", "--everyone"]);
+    let mut page = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut address = String::new();
+    BufReader::new(page.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    let (host, code) = address.trim().strip_prefix("http://").unwrap().split_once("/?").unwrap();
+    let code = code.split_once('=').unwrap().1;
+    let entered = ask_page(host, "POST /api/enter", "", &format!("{{\"code\":\"{code}\"}}"));
+    let token = entered["token"].as_str().unwrap_or_else(|| panic!("{entered}"));
+    let sessions = ask_page(host, "GET /api/sessions", token, "");
+    page.kill().unwrap();
+    page.wait().unwrap();
+    assert!(sessions.to_string().contains("0a1b2c31-0000"), "{sessions}");
+}
+
+/// Sends a request to the web app and returns its answer.
+fn ask_page(host: &str, request: &str, token: &str, body: &str) -> Value {
+    let mut stream = TcpStream::connect(host).unwrap();
+    let head = format!(
+        "{request} HTTP/1.0\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let body = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer:?}")).1;
+    serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }

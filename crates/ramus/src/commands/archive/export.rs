@@ -3,14 +3,14 @@
 use std::io;
 use std::path::PathBuf;
 
-use ramus_archive::{Archive, ArchivedSession, FileEntry};
+use ramus_archive::{Archive, ArchivedSession, FileEntry, is_damage};
 use ramus_render::json::{Answer, ArchiveExport};
 use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
-use ramus_store::StoredBytes;
 use ramus_store::output_tree::OutputTree;
+use ramus_store::{PathError, StoredBytes};
 
-use super::{archived_roots, open_archive};
+use super::{archived_roots, open_archive, other_directories};
 use crate::args::Global;
 use crate::error::CommandError;
 use crate::table::bytes;
@@ -43,12 +43,20 @@ pub(super) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
             sessions
         }
     };
+    if sessions.is_empty() {
+        other_directories(&archive)?.iter().for_each(|text| ui.print_warning(text));
+    }
     let folder = OutputTree::open(&args.out, false)?;
     let bar = ui.progress_bar(sessions.iter().map(ArchivedSession::bytes).sum());
     let (mut files, mut total) = (0, 0);
     for file in sessions.iter().flat_map(|session| &session.files) {
-        total += write(&archive, &folder, file, &|written| bar.inc(written))?;
-        files += 1;
+        match write(&archive, &folder, file, &|written| bar.inc(written))? {
+            Ok(bytes) => {
+                total += bytes;
+                files += 1;
+            }
+            Err(problem) => ui.warn_unreadable(&problem),
+        }
     }
     bar.finish_and_clear();
     if ui.json {
@@ -66,22 +74,36 @@ pub(super) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
     Ok(ui.print_line(&Line::new(&text, Label::Active))?)
 }
 
+/// Writes a file and returns its length. A file that is damaged in the archive is left out, and the problem returned.
 fn write(
     archive: &Archive,
     folder: &OutputTree,
     file: &FileEntry,
     on_write: &dyn Fn(u64),
-) -> Result<u64, CommandError> {
+) -> Result<Result<u64, PathError>, CommandError> {
     let content = archive.content(file, None)?;
     let place = file.key.path.to_string_lossy();
-    folder.write_file(&place, Some(content.generation.mode), &mut |out| {
+    let mut damage = None;
+    let written = folder.write_file(&place, Some(content.generation.mode), &mut |out| {
         let mut n = 0;
-        while let Some(piece) = content.piece(n).map_err(io::Error::other)? {
+        let mut read = |n| {
+            content.piece(n).map_err(|problem| match is_damage(&problem) {
+                true => {
+                    damage = Some(problem);
+                    io::ErrorKind::InvalidData.into()
+                }
+                false => problem.source,
+            })
+        };
+        while let Some(piece) = read(n)? {
             out.write_all(&piece)?;
             on_write(piece.len() as u64);
             n += 1;
         }
         Ok(())
-    })?;
-    Ok(content.generation.bytes)
+    });
+    match damage {
+        Some(problem) => Ok(Err(problem)),
+        None => Ok(written.map(|_| Ok(content.generation.bytes))?),
+    }
 }

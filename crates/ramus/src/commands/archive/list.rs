@@ -7,7 +7,7 @@ use ramus_render::json::{Answer, ArchiveGeneration, ArchiveList, ArchiveSession}
 use ramus_render::{Label, Line};
 use ramus_store::plan::FileTime;
 
-use super::{archived_roots, open_archive};
+use super::{archived_roots, open_archive, other_directories};
 use crate::args::Global;
 use crate::env::LocalClock;
 use crate::error::CommandError;
@@ -52,11 +52,15 @@ pub(super) fn list(ui: &mut Ui, global: &Global, args: &ListArgs) -> Result<(), 
         let sessions = rows.collect::<Result<_, _>>()?;
         return ui.print_json(&Answer::new("ramus.archive.list/1", ArchiveList { sessions }));
     }
+    if sessions.is_empty() && is_any_archived {
+        let text = "the files of all archived sessions are still on disk";
+        return Err(CommandError::nothing_found(text));
+    }
     if sessions.is_empty() {
-        return Err(CommandError::nothing_found(match is_any_archived {
-            true => "the files of all archived sessions are still on disk",
-            false => "no session is archived",
-        }));
+        let nothing = CommandError::nothing_found("no session is archived");
+        return Err(other_directories(&archive)?
+            .into_iter()
+            .fold(nothing, CommandError::with_hint));
     }
     ui.start_pager();
     for line in table(&sessions, &archive.short_ids()?).lines(ui.width) {

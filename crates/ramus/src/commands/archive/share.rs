@@ -5,6 +5,7 @@ use ramus_render::{Label, Line};
 
 use super::open_archive;
 use crate::args::Global;
+use crate::completion;
 use crate::env;
 use crate::error::CommandError;
 use crate::ui::Ui;
@@ -17,6 +18,7 @@ use crate::ui::Ui;
 #[command(after_help = "Examples:\n  ramus archive share teapot")]
 pub(super) struct ShareArgs {
     /// The project: a path, or part of its name
+    #[arg(allow_hyphen_values = true, add = completion::projects())]
     project: String,
 }
 
@@ -25,6 +27,7 @@ pub(super) struct ShareArgs {
 #[command(after_help = "Examples:\n  ramus archive unshare teapot")]
 pub(super) struct UnshareArgs {
     /// The project: a path, or part of its name
+    #[arg(allow_hyphen_values = true, add = completion::projects())]
     project: String,
 }
 
@@ -47,8 +50,12 @@ fn set_shared(
     is_shared: bool,
 ) -> Result<(), CommandError> {
     let archive = open_archive(global)?;
-    let workspace = env::command_workspace(ui, global)?;
-    let project = workspace.resolve_project(project)?.name.clone();
+    // What is shared can be unshared from a machine that does not have the project.
+    let is_known = !is_shared && archive.shared_projects()?.iter().any(|name| name == project);
+    let project = match is_known {
+        true => project.to_owned(),
+        false => env::command_workspace(ui, global)?.resolve_project(project)?.name.clone(),
+    };
     let changed = match is_shared {
         true => archive.share_project(&project)?,
         false => archive.unshare_project(&project)?,
