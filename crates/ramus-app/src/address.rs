@@ -137,8 +137,7 @@ impl ResolvedFile {
 
     /// Returns its id as addresses spell it: agents have the prefix `agent-`.
     pub fn address_id(&self) -> String {
-        let agent = if self.file.role.is_agent() { "agent-" } else { "" };
-        format!("{agent}{}", self.file.id)
+        self.file.address_id()
     }
 }
 

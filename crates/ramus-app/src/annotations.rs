@@ -10,6 +10,7 @@ use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use ramus_store::annotations::AnnotationWriteError;
+use ramus_store::claude_dir::HistoryFile;
 use ramus_store::pack::PackedAnnotation;
 
 use crate::address::{Address, AddressError, ResolvedFile};
@@ -43,16 +44,13 @@ impl Workspace {
 
     /// Returns what an address names to annotate: the session, or the message of a node in it.
     pub fn annotation_target(&self, address: &Address) -> Result<AnnotationTarget, AddressError> {
-        let history = || self.read_history(&address.file.file);
-        let message = match address.node {
-            crate::NodeSelector::Resume => None,
-            _ => {
-                let history = history()?;
-                let node = address.node.find_node(&history)?;
-                node.and_then(|node| message_uuid(&history, node))
-            }
-        };
-        Ok(AnnotationTarget { session: address.file.address_id(), message })
+        let session = || AnnotationTarget { session: address.file.address_id(), message: None };
+        if address.node == crate::NodeSelector::Resume {
+            return Ok(session());
+        }
+        let history = self.read_history(&address.file.file)?;
+        let node = address.node.find_node(&history)?;
+        Ok(node.map_or_else(session, |node| message_target(&address.file.file, &history, node)))
     }
 
     /// Changes the annotation of a session or a message; returns the new one.
@@ -97,6 +95,11 @@ impl Workspace {
             })
             .collect()
     }
+}
+
+/// Returns what an annotation of a message of a file is about.
+pub fn message_target(file: &HistoryFile, history: &History, node: NodeId) -> AnnotationTarget {
+    AnnotationTarget { session: file.address_id(), message: message_uuid(history, node) }
 }
 
 /// Returns the uuid of the first record of a node's message, by which transcripts name it.

@@ -215,6 +215,12 @@ impl HistoryFile {
         FileFacts::look(path).map(|facts| Self::from_metadata(path, facts))
     }
 
+    /// Returns the id as addresses spell it: agents have the prefix `agent-`.
+    pub fn address_id(&self) -> String {
+        let agent = if self.role.is_agent() { "agent-" } else { "" };
+        format!("{agent}{}", self.id)
+    }
+
     /// Counts the agents of a session that have files below its directory.
     pub fn count_nested_agents(&self) -> usize {
         let Some(root) = containing_claude_dir(&self.path) else { return 0 };

@@ -21,7 +21,7 @@ use crate::event::{
     ChangeCommand, Chapter, DocumentRequest, Effect, JumpTarget, NodeAddress, OpenRequest,
     ScreenEvent,
 };
-use crate::keys::KeyMap;
+use crate::keys::{KeyAction, KeyMap};
 use crate::outside::InputGate;
 use crate::panes::list::{FindRequest, ListPane};
 use crate::panes::transcript::TranscriptPane;
@@ -33,6 +33,7 @@ use crate::terminal::TerminalScreen;
 use crate::theme::{ScreenColors, ScreenTheme};
 use crate::update::update_state;
 use crate::view::draw_screen;
+use crate::work::changes::PlanStyle;
 use crate::work::documents::{self, DocumentStyle};
 use crate::work::exports::{export_conversation, pack_session, save_files};
 use crate::work::images::open_images;
@@ -101,7 +102,7 @@ pub fn run(options: ScreenOptions) -> io::Result<()> {
     let theme = ScreenTheme { color: options.color, colors, symbols: options.symbols };
     let mut state = ScreenState::new(options.clock.clone(), theme, list);
     state.usual_roots.clone_from(&options.usual_roots);
-    state.keys = options.keys.clone();
+    state.bind_keys(options.keys.clone());
     state.size = screen.terminal_size()?;
     if !typed.is_empty() {
         // Who types fast should not have to type again.
@@ -246,6 +247,8 @@ pub(crate) struct Workers {
     write_demo: fn(&Path) -> Result<(), PathError>,
     open_file: fn(&Path) -> bool,
     resume: Resume,
+    /// The key that lists all operations.
+    log_key: String,
     watched: follow::WatchedSessions,
     open: LatestWorker<OpenRequest>,
     earlier: LatestWorker<(Arc<Chapter>, NodeId)>,
@@ -262,7 +265,7 @@ pub(crate) struct Workers {
 impl Workers {
     pub(crate) fn new(sender: &Sender<ScreenEvent>, options: ScreenOptions) -> Self {
         let ScreenOptions { workspace, clock, all, color, write_demo, open_file, .. } = options;
-        let ScreenOptions { usage_lines, file_changes, resume, .. } = options;
+        let ScreenOptions { usage_lines, file_changes, resume, keys, .. } = options;
         let highlight = if color { Highlight::On } else { Highlight::Off };
         let style =
             DocumentStyle { clock: clock.clone(), highlight, all, usage_lines, file_changes };
@@ -284,6 +287,7 @@ impl Workers {
             write_demo,
             open_file,
             resume,
+            log_key: keys.main_key(KeyAction::Log, true),
             watched: follow::WatchedSessions::default(),
         }
     }
@@ -303,8 +307,10 @@ impl Workers {
 
     fn run_change(&self, command: ChangeCommand) {
         let (workspace, clock) = (self.workspace.clone(), self.style.clock.clone());
+        let log_key = self.log_key.clone();
         work::spawn_guarded(self.sender.clone(), move |events| {
-            let _ = events.send(changes::run_change(&command, &workspace, &clock, events));
+            let style = PlanStyle { clock: &clock, log_key: &log_key };
+            let _ = events.send(changes::run_change(&command, &workspace, &style, events));
         });
     }
 

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 
+use ramus_app::annotations::message_target;
 use ramus_app::survey::time_from_system;
 use ramus_app::{ExportFormat, NodeSelector, ResumeDecision};
-use ramus_core::annotation::Annotations;
+use ramus_core::annotation::{AnnotationTarget, Annotations};
 use ramus_core::digest::SessionDigest;
 use ramus_core::edit::ConflictPolicy;
 use ramus_core::history::History;
@@ -314,6 +315,8 @@ pub(crate) enum OpenMode {
     New,
     /// As one of the messages that were found, with the words marked.
     Hit,
+    /// A session that was found by its title; what matches in it is marked.
+    Titled,
     /// On top of it, to come back.
     Pane,
     /// Inside of it, below the call of a stage that started an agent; what the agent is called.
@@ -396,6 +399,11 @@ impl Chapter {
             session_title(&digest, &summaries).map(str::to_owned)
         });
         title.as_deref()
+    }
+
+    /// Returns what a pin, a tag or a note of a message is about.
+    pub(crate) fn annotation_target(&self, node: NodeId) -> AnnotationTarget {
+        message_target(&self.file, &self.history, node)
     }
 
     /// Returns the address of a node, which stays valid while the file grows.

@@ -359,6 +359,16 @@ impl KeyMap {
         bound.flat_map(|binding| binding.keys.iter().map(short)).collect()
     }
 
+    /// Returns the key that sentences name for an action: its letter, or where letters are text (`typing`)
+    /// another key. An action without a key is run from the palette.
+    pub(crate) fn main_key(&self, action: KeyAction, typing: bool) -> String {
+        let works = |binding: &&KeyBinding| !typing || binding.scope == KeyContext::Anywhere;
+        let bound = self.bindings.iter().filter(|binding| binding.action == action).filter(works);
+        let mut names = bound.flat_map(|binding| binding.keys.iter().map(KeyChord::key_name));
+        let name = if typing { names.next() } else { names.next_back() };
+        name.unwrap_or_else(|| format!(":{}", action.name()))
+    }
+
     /// Returns the keys of an action, those that work everywhere first.
     pub(crate) fn keys_of(&self, action: KeyAction) -> String {
         let bound = self.bindings.iter().filter(|binding| binding.action == action);
@@ -423,6 +433,17 @@ mod tests {
         assert_eq!(keys.action_for(shifted, false, false), None);
         let quit = key_event(KeyCode::Char('c'), KeyModifiers::CONTROL);
         assert_eq!(keys.action_for(quit, true, false), Some(KeyAction::Quit));
+    }
+
+    #[test]
+    fn sentences_name_the_key_that_works_where_they_are_read() {
+        let mut keys = KeyMap::default();
+        assert_eq!(keys.main_key(KeyAction::Resume, false), "r");
+        assert_eq!(keys.main_key(KeyAction::Resume, true), "Ctrl-O");
+        keys.bind_action("resume", &["ctrl-x".to_owned()]).unwrap();
+        assert_eq!(keys.main_key(KeyAction::Resume, false), "Ctrl-X");
+        keys.bind_action("resume", &["x".to_owned()]).unwrap();
+        assert_eq!(keys.main_key(KeyAction::Resume, true), ":resume");
     }
 
     #[test]

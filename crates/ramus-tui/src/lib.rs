@@ -9,6 +9,7 @@ mod background;
 mod canvas;
 mod cursor;
 mod event;
+mod hints;
 mod input;
 mod keys;
 mod outside;

@@ -1,6 +1,7 @@
 //! The panes: the state, keys and drawing of each.
 
 pub(crate) mod agents;
+pub(crate) mod annotation;
 pub(crate) mod branches;
 pub(crate) mod document;
 pub(crate) mod help;

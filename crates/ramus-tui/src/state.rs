@@ -14,7 +14,7 @@ use crate::keys::KeyMap;
 use crate::panes::agents::AgentsPane;
 use crate::panes::branches::BranchesPane;
 use crate::panes::document::DocumentPane;
-use crate::panes::list::{ListPane, cleanup_lines};
+use crate::panes::list::{ListKeys, ListPane, cleanup_lines};
 use crate::panes::menu::MenuPane;
 use crate::panes::palette::PalettePane;
 use crate::panes::preview::PreviewPane;
@@ -98,6 +98,9 @@ pub(crate) enum Overlay {
     Palette(PalettePane),
 }
 
+/// The widest a menu becomes, with its frame.
+const MENU_WIDTH: u16 = 100;
+
 impl Overlay {
     /// Returns the part of the panes' area that it takes.
     pub(crate) fn overlay_area(&self, body: Rect) -> Rect {
@@ -107,7 +110,10 @@ impl Overlay {
                 centred_area(body, 120, pane.chapter.history.branches.conversations.len() + 2)
             }
             Self::Agents(pane) => centred_area(body, 110, pane.agents.len() + 2),
-            Self::Menu(pane) => centred_area(body, 100, pane.needed_rows()),
+            Self::Menu(pane) => {
+                let inner = centred_area(body, MENU_WIDTH, 0).width.saturating_sub(4);
+                centred_area(body, MENU_WIDTH, pane.needed_rows(usize::from(inner)))
+            }
             Self::Palette(_) => centred_area(body, 90, 20),
         }
     }
@@ -194,7 +200,7 @@ const TREE_BESIDE_WIDTH: u16 = 100;
 
 impl ScreenState {
     pub(crate) fn new(clock: ScreenClock, theme: ScreenTheme, list: ListPane) -> Self {
-        Self {
+        let mut state = Self {
             size: (80, 24),
             theme,
             keys: KeyMap::default(),
@@ -216,7 +222,15 @@ impl ScreenState {
             changed: true,
             broken: None,
             killed_by: None,
-        }
+        };
+        state.bind_keys(KeyMap::default());
+        state
+    }
+
+    /// Takes the keys as they are bound.
+    pub(crate) fn bind_keys(&mut self, keys: KeyMap) {
+        self.list.keys = ListKeys::new(&keys);
+        self.keys = keys;
     }
 
     /// Returns the open session.
@@ -240,7 +254,8 @@ impl ScreenState {
             ..ScreenAreas::default()
         };
         if self.stack.is_empty() || self.focus == Focus::List {
-            let notices = (cleanup_lines(&self.list).len() as u16).min(body.height / 3);
+            let rows = usize::from(body.height / 3);
+            let notices = cleanup_lines(&self.list, usize::from(width), rows).len() as u16;
             let body = Rect { height: body.height - notices, ..body };
             areas.notices = Some(Rect { y: body.y + body.height, height: notices, ..body });
             areas.list = Some(body);

@@ -8,6 +8,8 @@ mod palette;
 
 mod preview;
 
+mod prompts;
+
 mod reading;
 
 mod resume;
@@ -18,11 +20,9 @@ mod tests;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use ramus_core::query::Query;
 use ramus_core::session::NodeId;
-use ramus_render::layout::wrap_line;
 use ramus_render::{Label, Line};
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
+use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
 
 use crate::event::{
     AnnotationEdit, Chapter, DocumentRequest, Effect, OpenMode, OpenedChapter, ScreenEvent,
@@ -36,7 +36,7 @@ use crate::panes::preview::PreviewPane;
 use crate::panes::transcript::{TranscriptPane, TranscriptSearch};
 use crate::panes::tree::TreePane;
 use crate::panes::tree::TreeRequest;
-use crate::state::{Focus, InputPrompt, InputPromptKind, Overlay, ScreenState};
+use crate::state::{Focus, InputPromptKind, Overlay, ScreenState};
 use crate::work::documents::PAGE_MARGIN;
 use crate::work::live::LiveRequest;
 
@@ -264,8 +264,9 @@ impl ScreenState {
         let OpenedChapter { chapter, target, opening, .. } = opened;
         self.overlay = None;
         let mut found = None;
+        let is_quiet = opening == OpenMode::Titled;
         match opening {
-            OpenMode::Hit => {
+            OpenMode::Hit | OpenMode::Titled => {
                 found = self.list.search.words_to_mark();
                 self.stack.clear();
             }
@@ -280,10 +281,10 @@ impl ScreenState {
         self.resize_transcript();
         let mut effects = vec![Effect::Agents(chapter.clone()), self.watch_effect()];
         if let (Some((text, query)), Some(reading)) = (found, self.stack.last_mut()) {
-            reading.show_hit(
-                TranscriptSearch { text: text.clone(), query, hits: None, is_given: true },
-                &target,
-            );
+            let is_given = true;
+            let search =
+                TranscriptSearch { text: text.clone(), query, hits: None, is_given, is_quiet };
+            reading.show_hit(search, &target);
             effects.push(Effect::SearchHere(chapter, text));
         }
         effects.extend(self.live.then(|| self.follow_live()));
@@ -352,11 +353,10 @@ impl ScreenState {
 
     /// Shows a plan and asks whether to carry it out.
     fn asked_about(&mut self, lines: &[Line], question: &str, answer: Sender<bool>) {
-        let width = usize::from(self.screen_areas().body.width).clamp(24, 104) - 8;
         let yes = MenuChoice::new('y', "yes", Some(Effect::Answer(answer.clone(), true)));
         let no = MenuChoice::new('n', "no, cancel", Some(Effect::Answer(answer, false)));
         let mut menu = MenuPane::new("Plan", vec![yes, no]);
-        menu.lines = lines.iter().flat_map(|line| wrap_line(line, width, 4)).collect();
+        menu.lines = lines.to_vec();
         question.clone_into(&mut menu.question);
         self.status_line = None;
         self.overlay = Some(Overlay::Menu(menu));
@@ -572,57 +572,6 @@ impl ScreenState {
             Focus::Transcript if self.tree.is_some() => Focus::Tree,
             Focus::Transcript | Focus::Tree => Focus::List,
         };
-        Vec::new()
-    }
-
-    pub(crate) fn open_prompt(&mut self, kind: InputPromptKind) -> Vec<Effect> {
-        self.prompt = Some(InputPrompt { kind, input: crate::input::TextInput::default() });
-        Vec::new()
-    }
-
-    fn prompt_key(&mut self, key: KeyEvent) -> Vec<Effect> {
-        let Some(prompt) = &mut self.prompt else { return Vec::new() };
-        match key.code {
-            KeyCode::Esc => self.prompt = None,
-            KeyCode::Backspace if prompt.input.text.is_empty() => self.prompt = None,
-            KeyCode::Enter => return self.submit_prompt(),
-            _ => {
-                prompt.input.type_key(key);
-            }
-        }
-        Vec::new()
-    }
-
-    fn submit_prompt(&mut self) -> Vec<Effect> {
-        let Some(InputPrompt { kind, input }) = self.prompt.take() else { return Vec::new() };
-        let text = input.text;
-        match kind {
-            InputPromptKind::Rename => return self.rename_session(&text),
-            InputPromptKind::Tag => return self.annotate_here(AnnotationEdit::Tags(text)),
-            InputPromptKind::Note => return self.annotate_here(AnnotationEdit::Note(text)),
-            InputPromptKind::SaveFiles(files) => return self.save_files(files, &text),
-            InputPromptKind::Here => {}
-        }
-        let Ok(query) = Query::from_words(&text) else {
-            if let Some(reading) = self.stack.last_mut() {
-                reading.search = None;
-            }
-            return Vec::new();
-        };
-        let Some(reading) = self.stack.last_mut() else { return Vec::new() };
-        reading.search =
-            Some(TranscriptSearch { text: text.clone(), query, hits: None, is_given: false });
-        vec![Effect::SearchHere(reading.chapter.clone(), text)]
-    }
-
-    fn paste_text(&mut self, text: &str) -> Vec<Effect> {
-        let text: String = text.chars().filter(|char| !char.is_control()).collect();
-        if let Some(prompt) = &mut self.prompt {
-            prompt.input.text.push_str(&text);
-        } else if self.focus == Focus::List && self.overlay.is_none() {
-            self.list.filter.text.push_str(&text);
-            return self.list.apply_filter();
-        }
         Vec::new()
     }
 }

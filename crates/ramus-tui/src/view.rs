@@ -10,12 +10,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::canvas::Canvas;
+use crate::hints::{HINT_GAP, hints_line};
 use crate::panes::{
     agents, branches, document, list, menu, palette, preview, transcript, tree, welcome,
 };
 use crate::state::{Focus, InputPromptKind, Overlay, ScreenAreas, ScreenState};
 use crate::work::live::LiveStatus;
 
+/// Below this width the head has the title alone.
+const NARROW_HEAD: u16 = 60;
 /// The minimum size of the screen.
 const MIN_SIZE: (u16, u16) = (20, 5);
 
@@ -55,7 +58,8 @@ fn draw_panes(state: &mut ScreenState, canvas: &mut Canvas<'_>, areas: ScreenAre
         }
     }
     if let Some(area) = areas.notices {
-        for (y, line) in (0..area.height).zip(list::cleanup_lines(&state.list)) {
+        let (width, rows) = (usize::from(area.width), usize::from(areas.body.height / 3));
+        for (y, line) in (0..area.height).zip(list::cleanup_lines(&state.list, width, rows)) {
             canvas.draw_line(area, y, &line);
         }
     }
@@ -68,6 +72,7 @@ fn draw_panes(state: &mut ScreenState, canvas: &mut Canvas<'_>, areas: ScreenAre
             canvas,
             area,
             free && state.focus == Focus::Transcript,
+            &state.list.annotations,
         );
     }
     if let Some(area) = areas.live {
@@ -137,7 +142,10 @@ fn draw_overlay(state: &mut ScreenState, canvas: &mut Canvas<'_>, body: Rect) {
     let area = overlay.overlay_area(body);
     match overlay {
         Overlay::Document(page) => document::draw_document(page, canvas, area),
-        Overlay::Branches(pane) => branches::draw_branches(pane, canvas, area, &state.clock),
+        Overlay::Branches(pane) => {
+            let (clock, marked) = (&state.clock, state.marked.as_ref());
+            branches::draw_branches(pane, canvas, area, clock, marked);
+        }
         Overlay::Agents(pane) => agents::draw_agents(pane, canvas, area, &state.list.short_ids),
         Overlay::Menu(pane) => menu::draw_menu(pane, canvas, area),
         Overlay::Palette(pane) => palette::draw_palette(pane, canvas, area),
@@ -153,15 +161,19 @@ fn head_line(state: &ScreenState) -> Line {
     // The list may have learned the directory after the session was opened.
     let project = state.list.project_label(&reading.chapter.file.path);
     let project = project.as_ref().unwrap_or(&reading.chapter.project);
-    if !project.is_empty() {
+    let is_narrow = state.size.0 < NARROW_HEAD;
+    if is_narrow {
+        // What is read matters more than where it is.
+        line = Line::default();
+    } else if !project.is_empty() {
         line.push(" › ", Label::Dim);
         line.push(&shorten_left(project, room / 2), Label::Dim);
     }
     for outer in &state.stack[..state.stack.len() - 1] {
-        line.push(" › ", Label::Dim);
+        line.push(if line.is_empty() { " " } else { " › " }, Label::Dim);
         line.append(&truncate_line(&Line::plain(&transcript_title(state, outer)), room / 4));
     }
-    line.push(" › ", Label::Dim);
+    line.push(if line.is_empty() { " " } else { " › " }, Label::Dim);
     if reading.chapter.file.role.is_agent() || reading.aside.is_some() {
         line.push("agent ", Label::ToolName);
     }
@@ -190,7 +202,7 @@ fn lineage_line(state: &ScreenState, reading: &transcript::TranscriptPane, room:
 }
 
 /// Returns the end of a path, whole names if one fits.
-fn shorten_left(path: &str, width: usize) -> String {
+pub(crate) fn shorten_left(path: &str, width: usize) -> String {
     if layout::display_width(path) <= width {
         return path.to_owned();
     }
@@ -261,169 +273,10 @@ fn draw_foot(state: &ScreenState, canvas: &mut Canvas<'_>, area: Rect) {
     let search_words = search_words
         .map(|search_words| Line::new(&format!("{search_words} "), Label::Branch))
         .unwrap_or_default();
-    let hints = key_hints(state);
     let room = usize::from(area.width).saturating_sub(1);
     let gap = if search_words.is_empty() { 0 } else { HINT_GAP };
-    let shown = fitting_hints(&hints, room.saturating_sub(search_words.width() + gap));
-    let mut line = Line::default();
-    for (hint, _) in hints.iter().zip(shown).filter(|(_, is_shown)| *is_shown) {
-        line.push(if line.is_empty() { " " } else { "  " }, Label::Plain);
-        line.append(&hint.hint_line());
-    }
+    let line = hints_line(state, room.saturating_sub(search_words.width() + gap));
     let room = usize::from(area.width).saturating_sub(line.width() + 2);
     canvas.draw_line(area, 0, &line);
     canvas.line_right(area, 0, &truncate_line(&search_words, room));
-}
-
-/// A key and what it does right now.
-struct KeyHint {
-    key: &'static str,
-    label: &'static str,
-    /// Hints that are shown on screens of any width: help and quit.
-    is_vital: bool,
-}
-
-impl KeyHint {
-    fn hint_line(&self) -> Line {
-        Line::new(self.key, Label::Strong).with(&format!(" {}", self.label), Label::Dim)
-    }
-}
-
-/// Columns between two hints.
-const HINT_GAP: usize = 2;
-
-/// Decides which hints fit; the vital ones come first.
-fn fitting_hints(hints: &[KeyHint], room: usize) -> Vec<bool> {
-    let mut shown: Vec<bool> = hints.iter().map(|hint| hint.is_vital).collect();
-    let width = |hint: &KeyHint| hint.hint_line().width() + HINT_GAP;
-    let mut used: usize = hints.iter().filter(|hint| hint.is_vital).map(width).sum();
-    for (hint, shown) in hints.iter().zip(&mut shown).filter(|(hint, _)| !hint.is_vital) {
-        // The last one needs no gap behind it.
-        if used + width(hint) <= room + HINT_GAP {
-            used += width(hint);
-            *shown = true;
-        }
-    }
-    shown
-}
-
-fn usual_hint(key: &'static str, does: &'static str) -> KeyHint {
-    KeyHint { key, label: does, is_vital: false }
-}
-
-fn vital_hint(key: &'static str, does: &'static str) -> KeyHint {
-    KeyHint { key, label: does, is_vital: true }
-}
-
-/// Returns the keys that matter most right now.
-fn key_hints(state: &ScreenState) -> Vec<KeyHint> {
-    if state.no_history_reason.is_some() && state.overlay.is_none() {
-        return vec![vital_hint("d", "sample history"), vital_hint("q", "quit")];
-    }
-    match &state.overlay {
-        Some(Overlay::Menu(menu)) if !menu.question.is_empty() => {
-            return vec![vital_hint("y", "yes"), vital_hint("n", "no"), usual_hint("↑↓", "scroll")];
-        }
-        Some(Overlay::Menu(_)) => {
-            return vec![vital_hint("letter", "choose"), vital_hint("Esc", "close")];
-        }
-        Some(Overlay::Document(page)) if page.page.files.is_some() => return file_hints(page),
-        Some(Overlay::Document(page)) if page.page.has_stops => {
-            return vec![
-                usual_hint("↑↓", "scroll"),
-                usual_hint("n N", "next, previous difference"),
-                vital_hint("q", "close"),
-            ];
-        }
-        Some(Overlay::Document(page)) if !page.page.links.is_empty() => {
-            return vec![
-                usual_hint("↑↓", "move"),
-                usual_hint("Enter", "open"),
-                vital_hint("q", "close"),
-            ];
-        }
-        Some(Overlay::Document(_)) => {
-            return vec![usual_hint("↑↓", "scroll"), vital_hint("q", "close")];
-        }
-        Some(Overlay::Branches(_)) => {
-            return vec![
-                usual_hint("↑↓", "move"),
-                usual_hint("Enter", "read"),
-                usual_hint("d", "mark to compare"),
-                vital_hint("Esc", "close"),
-            ];
-        }
-        Some(_) => {
-            return vec![
-                usual_hint("↑↓", "move"),
-                usual_hint("Enter", "open"),
-                vital_hint("Esc", "close"),
-            ];
-        }
-        None => {}
-    }
-    match state.focus {
-        Focus::List => list_hints(state),
-        Focus::Tree => vec![
-            usual_hint("↑↓", "move both"),
-            usual_hint("Enter", "read"),
-            vital_hint("?", "keys"),
-            vital_hint("q", "close"),
-        ],
-        Focus::Transcript => {
-            let mut hints = vec![usual_hint("↑↓", "move"), usual_hint("Enter", "open")];
-            if state.open_transcript().is_some_and(transcript::TranscriptPane::at_fork) {
-                hints.push(usual_hint("←→", "switch branch"));
-            }
-            hints.extend([
-                vital_hint("?", "keys"),
-                usual_hint("b", "branches"),
-                usual_hint("t", "tree"),
-                usual_hint("/", "search"),
-                usual_hint("r", "resume"),
-                usual_hint("f", "find"),
-                usual_hint(":", "actions"),
-                vital_hint("q", "back"),
-            ]);
-            hints
-        }
-    }
-}
-
-/// Returns what can be done with the files of a page: small letters mean the one at the cursor.
-fn file_hints(page: &document::DocumentPane) -> Vec<KeyHint> {
-    let is_list = !page.page.links.is_empty();
-    let mut hints = vec![usual_hint("↑↓", if is_list { "move" } else { "scroll" })];
-    if is_list {
-        hints.push(usual_hint("Enter", "show"));
-    }
-    if page.page.has_stops {
-        hints.push(usual_hint("n N", "next, previous change"));
-    } else {
-        hints.push(usual_hint("d", "changes since"));
-    }
-    hints.extend([usual_hint("s", "save"), usual_hint("r", "restore")]);
-    if is_list {
-        hints.push(usual_hint("D S R", "the same for all"));
-    }
-    hints.push(vital_hint("q", "close"));
-    hints
-}
-
-/// Letters, and `?` behind the first of them, are typed into the search box: only keys that do something
-/// else are offered.
-fn list_hints(state: &ScreenState) -> Vec<KeyHint> {
-    let is_filtered = !state.list.filter.text.is_empty();
-    let mut hints = vec![usual_hint("Enter", "read"), usual_hint("→", "branches")];
-    if !is_filtered {
-        hints.push(usual_hint("type", "search"));
-    }
-    hints.push(usual_hint("^O", "resume"));
-    hints.push(usual_hint("^P", "actions"));
-    if !state.stack.is_empty() {
-        hints.push(usual_hint("Tab", "transcript"));
-    }
-    hints.push(vital_hint(if is_filtered { "F1" } else { "?" }, "keys"));
-    hints.push(vital_hint("Esc", if is_filtered { "clear" } else { "quit" }));
-    hints
 }

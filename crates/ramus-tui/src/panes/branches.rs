@@ -14,7 +14,7 @@ use ratatui::layout::Rect;
 
 use crate::canvas::Canvas;
 use crate::cursor::RowCursor;
-use crate::event::Chapter;
+use crate::event::{Chapter, MarkedBranch};
 use crate::keys::KeyAction;
 use crate::state::ScreenClock;
 
@@ -99,18 +99,29 @@ pub(crate) fn draw_branches(
     canvas: &mut Canvas<'_>,
     area: Rect,
     clock: &ScreenClock,
+    marked: Option<&MarkedBranch>,
 ) {
     let history = &branches.chapter.history;
     let all = &history.branches.conversations;
-    let title = Line::new("Branches ", Label::Heading)
-        .with(&format!("{} · Enter opens, d marks to compare", all.len()), Label::Dim);
+    let own = |marked: &&MarkedBranch| marked.chapter.file.path == branches.chapter.file.path;
+    let marked = marked.filter(own).map(|marked| marked.conversation);
+    let keys = match marked {
+        Some(_) => "Enter opens, d compares with ◆",
+        None => "Enter opens, d marks to compare",
+    };
+    let title =
+        Line::new("Branches ", Label::Heading).with(&format!("{} · {keys}", all.len()), Label::Dim);
     let inner = canvas.draw_frame(area, &title);
     let window = branches.cursor.visible_rows(all.len(), usize::from(inner.height));
     for (y, index) in (0..).zip(window.clone()) {
         let (left, right) = branch_row(branches, index, inner.width < NARROW, clock);
+        let is_marked = marked == Some(all[index].number);
         let room = usize::from(inner.width).saturating_sub(right.width() + 1);
         canvas.draw_line(inner, y, &truncate_line(&left, room));
         canvas.line_right(inner, y, &right);
+        if is_marked {
+            canvas.draw_line(inner, y, &Line::new("◆", Label::Note));
+        }
         if index == branches.cursor.at {
             canvas.restyle_row(inner, y, canvas.theme.selected_style(true));
         }

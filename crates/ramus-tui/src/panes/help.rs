@@ -1,6 +1,6 @@
 //! The keys of the pane one is in, on one screen, from the table that binds them.
 
-use ramus_render::layout::{pad_line, truncate_line};
+use ramus_render::layout::{pad_line, truncate_line, wrap_line};
 use ramus_render::{Label, Line};
 
 use crate::event::TextDocument;
@@ -98,7 +98,10 @@ pub(crate) fn help_pane(keys: &KeyMap, focus: Focus, width: usize) -> DocumentPa
     right.push(plain_row(MOUSE_ROW));
     let lines = match width {
         TWO_COLUMNS.. => side_by_side(left, right, width),
-        _ => left.into_iter().chain([Line::default()]).chain(right).collect(),
+        _ => {
+            let lines = left.into_iter().chain([Line::default()]).chain(right);
+            lines.flat_map(|line| wrap_line(&line, width, KEYS_WIDTH + 1)).collect()
+        }
     };
     let page = TextDocument::new(Line::new("Keys", Label::Heading), lines);
     let mut pane = DocumentPane::new(page);

@@ -2,6 +2,7 @@
 
 mod deleted_sessions;
 mod filter;
+mod notices;
 mod opening;
 mod rows;
 mod search;
@@ -22,12 +23,13 @@ use ramus_store::prompt_history::GoneSession;
 use crate::cursor::RowCursor;
 use crate::event::Effect;
 use crate::input::TextInput;
-use crate::keys::KeyAction;
+use crate::keys::{KeyAction, KeyMap};
 
 pub(crate) use deleted_sessions::prompts_document;
 pub(crate) use filter::ListFilter;
+pub(crate) use notices::cleanup_lines;
 pub(crate) use search::{FindRequest, FoundMessage, ListSearch, SearchUpdate};
-pub(crate) use view::{cleanup_lines, draw_list, duration_text};
+pub(crate) use view::{draw_list, duration_text};
 
 /// A project, with the facts about its sessions so far.
 #[derive(Clone, Debug)]
@@ -125,6 +127,20 @@ impl ListGrouping {
     }
 }
 
+/// The keys that texts of the list name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ListKeys {
+    everywhere: String,
+    archive: String,
+}
+
+impl ListKeys {
+    pub(crate) fn new(keys: &KeyMap) -> Self {
+        let name = |action| keys.main_key(action, true);
+        Self { everywhere: name(KeyAction::Everywhere), archive: name(KeyAction::Archive) }
+    }
+}
+
 /// How far reading everything has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SurveyProgress {
@@ -163,6 +179,7 @@ pub(crate) struct ListPane {
     pub(crate) has_costs: bool,
     /// The home directory, which is written as `~`.
     pub(crate) home: String,
+    pub(crate) keys: ListKeys,
     /// The Claude directories have been listed.
     pub(crate) listed: bool,
     /// What the client deletes soon, in a sentence.

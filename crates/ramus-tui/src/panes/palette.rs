@@ -44,7 +44,7 @@ impl PalettePane {
                 found.push(((!is_named, distance), (action, keys.keys_of(action), binding.help)));
             }
         }
-        found.sort_by_key(|(distance, _)| *distance);
+        found.sort_by_key(|(distance, row)| (*distance, is_rarely_sought(row.0)));
         self.rows = found.into_iter().map(|(_, row)| row).collect();
         self.cursor = RowCursor::default();
     }
@@ -52,6 +52,33 @@ impl PalettePane {
     pub(crate) fn selected_action(&self) -> Option<KeyAction> {
         self.rows.get(self.cursor.at).map(|(action, ..)| *action)
     }
+}
+
+/// Whether nobody opens the palette for an action: everybody knows the keys that move, and the first row must
+/// not be the one that quits.
+fn is_rarely_sought(action: KeyAction) -> bool {
+    use KeyAction::{
+        Back, Down, Enter, First, HalfDown, HalfUp, Last, Left, NextPane, PageDown, PageUp, Quit,
+        Redraw, Right, Suspend, Up,
+    };
+    matches!(
+        action,
+        Down | Up
+            | PageDown
+            | PageUp
+            | HalfDown
+            | HalfUp
+            | First
+            | Last
+            | Right
+            | Left
+            | Enter
+            | Back
+            | NextPane
+            | Redraw
+            | Suspend
+            | Quit
+    )
 }
 
 /// Returns how far the letters that were typed are from being one piece of a text; `None`: they do not occur in
@@ -110,6 +137,11 @@ mod tests {
             pane.update_rows(&keys);
             assert_eq!(pane.selected_action(), Some(action), "{typed}: {:?}", pane.rows);
         }
+        // Nothing was typed: Enter does not leave the screens.
+        pane.input.text.clear();
+        pane.update_rows(&keys);
+        assert_eq!(pane.selected_action(), Some(KeyAction::Find), "{:?}", pane.rows);
+        assert!(is_rarely_sought(pane.rows.last().unwrap().0), "{:?}", pane.rows);
         "zzzz".clone_into(&mut pane.input.text);
         pane.update_rows(&keys);
         assert!(pane.rows.is_empty());

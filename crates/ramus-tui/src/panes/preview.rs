@@ -3,16 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ramus_render::layout::truncate_line;
+use ramus_render::layout::{display_width, truncate_line};
 use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
 use ratatui::layout::Rect;
 
 use crate::canvas::Canvas;
 use crate::event::{Chapter, JumpTarget};
+use crate::panes::annotation::note_text;
 use crate::panes::list::{ListPane, duration_text};
 use crate::panes::transcript::{TranscriptPane, TranscriptSearch, draw_transcript};
 use crate::state::ScreenClock;
+use crate::view::shorten_left;
 
 /// A session that is previewed without being opened.
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub(crate) struct PreviewFacts {
 
 /// The rows above the messages, and the line below them.
 const HEAD_ROWS: u16 = 4;
+/// The columns that the end of a project's path has at least.
+const MIN_PROJECT: usize = 12;
 /// Below this height they are not shown.
 const HEAD_HEIGHT: u16 = 12;
 
@@ -44,7 +48,10 @@ impl PreviewPane {
         let mut reading = TranscriptPane::new(chapter, &target);
         match (search, &target) {
             (Some(search), JumpTarget::Node(_)) => reading.show_hit(search, &target),
-            _ => reading.go_to_end(),
+            (search, _) => {
+                reading.search = search;
+                reading.go_to_end();
+            }
         }
         Self { reading, target, facts: None }
     }
@@ -64,7 +71,8 @@ impl PreviewPane {
         Rect { y: area.y + head, height: area.height - head, ..area }
     }
 
-    fn head_lines(&self, list: &ListPane, clock: &ScreenClock) -> Vec<Line> {
+    /// Returns the lines above the messages.
+    fn head_lines(&self, list: &ListPane, clock: &ScreenClock, width: usize) -> Vec<Line> {
         let chapter = &self.reading.chapter;
         let listed = list.session_of(&chapter.file.path);
         let title = listed.and_then(|session| session.title.clone());
@@ -72,7 +80,8 @@ impl PreviewPane {
         let title = title.unwrap_or_else(|| chapter.file.id.clone());
         // The list may have learned the project's directory after the session was opened.
         let project = list.project_label(&chapter.file.path);
-        let mut facts = vec![project.unwrap_or_else(|| chapter.project.clone())];
+        let project = project.unwrap_or_else(|| chapter.project.clone());
+        let mut facts = Vec::new();
         if let Some(session) = listed {
             let took = session.started.and_then(|start| duration_text(start, session.last_active));
             let time = clock.short_time(session.last_active);
@@ -81,7 +90,8 @@ impl PreviewPane {
         }
         facts.extend(list.cost_text(&chapter.file.path));
         let branches = &chapter.history.branches;
-        let mut more = Vec::new();
+        let annotation = list.annotations.session_annotation(&chapter.file.id);
+        let mut more: Vec<String> = annotation.and_then(note_text).into_iter().collect();
         if !branches.forks.is_empty() {
             let forks = count_noun(branches.forks.len(), "fork point");
             more.push(format!("{forks}, {} branches", branches.conversations.len()));
@@ -90,6 +100,9 @@ impl PreviewPane {
             more.push(count_noun(agents as usize, "sub-agent"));
         }
         more.extend(self.facts.as_ref().and_then(PreviewFacts::files_text));
+        // The end of a path tells which project it is; the numbers must not be cut off for the rest of it.
+        let room = width.saturating_sub(facts.iter().map(|fact| display_width(fact) + 3).sum());
+        facts.insert(0, shorten_left(&project, room.max(MIN_PROJECT)));
         facts.retain(|fact| !fact.is_empty());
         vec![
             Line::new(&title, Label::Strong),
@@ -118,11 +131,11 @@ pub(crate) fn draw_preview(
     let inner = PreviewPane::transcript_area(area);
     if inner.y > area.y {
         let room = usize::from(area.width).saturating_sub(3);
-        for (y, line) in (0..).zip(pane.head_lines(list, clock)) {
+        for (y, line) in (0..).zip(pane.head_lines(list, clock, room)) {
             canvas.draw_line_at(area, 2, y, &truncate_line(&line, room));
         }
         let dashes = "─".repeat(usize::from(area.width));
         canvas.draw_line(area, HEAD_ROWS - 1, &Line::new(&dashes, Label::Dim));
     }
-    draw_transcript(&pane.reading, canvas, inner, false);
+    draw_transcript(&pane.reading, canvas, inner, false, &list.annotations);
 }

@@ -202,6 +202,16 @@ fn prompts_of_deleted_sessions_are_listed_found_and_read() {
 fn the_list_announces_what_will_be_deleted() {
     let mut screens = TestScreens::with_home(cleaned_home(), 90, 12);
     screens.wait_for_text("Claude Code will delete 1 session within 7 days");
+    // On a narrow screen the key that keeps it is whole, and one row says what it is about.
+    screens.state.list.unarchived = 3;
+    screens.state.size = (40, 12);
+    let text = screens.drawn_text();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("3 of these files are not archived: press Ctrl-K to archive them"),
+        "{text}"
+    );
+    assert!(words.contains("Claude Code will delete"), "{text}");
 }
 
 /// Names are there in the frame of the key; contents follow, below the sessions they belong to.
@@ -355,10 +365,12 @@ fn operations_are_undone_from_their_list_and_sessions_are_tagged() {
     screens.wait_for_text("this session: pinned #brewing #hot");
     screens.wait_for_text("★ #brewing #hot");
     screens.handle_event(ScreenEvent::Key(control('g')));
-    screens.wait_for_text("no operations yet");
-    screens.press_key(KeyCode::Esc);
+    // That there are none is no failure, so no page has to be closed.
+    let text = screens.wait_for_text("no operations yet");
+    assert!(screens.state.overlay.is_none(), "{text}");
     for title in ["First", "Second"] {
         screens.press_key(KeyCode::F(2));
+        screens.handle_event(ScreenEvent::Key(control('u')));
         screens.type_in(title);
         screens.press_key(KeyCode::Enter);
         screens.wait_for_text("Rename it?");
@@ -375,4 +387,32 @@ fn operations_are_undone_from_their_list_and_sessions_are_tagged() {
     screens.wait_for_text("Done as operation 3.");
     screens.press_key(KeyCode::Home);
     screens.wait_until(|text| text.contains("First") && !text.contains("Second"));
+}
+
+/// Who types a title opens the session at its beginning; a key goes to what matches in it.
+#[test]
+fn a_session_found_by_its_title_has_its_matches_a_key_away() {
+    let mut screens = TestScreens::open_demo(90, 24);
+    let text = screens.drawn_text();
+    assert!(text.contains("You  00:00  a") && !text.contains("“which tea”"), "{text}");
+    screens.type_in("n");
+    screens.wait_for_text("“which tea” 1 of");
+    // Without a search the key says what to do.
+    screens.press_key(KeyCode::Esc);
+    screens.press_key(KeyCode::Esc);
+    screens.press_key(KeyCode::Tab);
+    screens.type_in("n");
+    screens.wait_for_text("no search here; / searches this session");
+}
+
+/// Where the branch that is read has no match, the key for the next one goes to the branch that has.
+#[test]
+fn matches_on_another_branch_are_gone_to() {
+    let mut screens = TestScreens::open_demo(80, 24);
+    screens.type_in("/teapot");
+    screens.press_key(KeyCode::Enter);
+    screens.wait_for_text("no match for “teapot” on this branch, 1 elsewhere");
+    screens.type_in("n");
+    screens.wait_for_text("@2 of 3 abandoned");
+    screens.wait_for_text("“teapot” 1 of 1");
 }

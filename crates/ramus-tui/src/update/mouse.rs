@@ -1,7 +1,7 @@
 //! Mouse actions: select, open, scroll.
 
 use ratatui::crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Position, Rect, Size};
 
 use crate::event::Effect;
 use crate::keys::KeyAction;
@@ -39,8 +39,7 @@ impl ScreenState {
                 return palette.cursor.move_by(by.signum(), palette.rows.len());
             }
             Some(Overlay::Menu(menu)) => {
-                menu.top = menu.top.saturating_add_signed(by);
-                return;
+                return menu.move_by(if menu.question.is_empty() { by.signum() } else { by });
             }
             None => {}
         }
@@ -118,6 +117,7 @@ impl ScreenState {
             return self.close_overlay();
         }
         let height = usize::from(area.height).saturating_sub(2);
+        let inner = Size { width: area.width.saturating_sub(4), height: height as u16 };
         let row = usize::from(place.y - area.y).checked_sub(1).filter(|row| *row < height);
         let Some(row) = row else { return Vec::new() };
         let again = match overlay {
@@ -133,7 +133,7 @@ impl ScreenState {
                 palette.cursor.click_row(row, palette.rows.len())
             }
             Overlay::Menu(menu) => {
-                let Some(effect) = menu.click_choice(row, height) else { return Vec::new() };
+                let Some(effect) = menu.click_choice(row, inner) else { return Vec::new() };
                 return self.apply_choice(effect);
             }
         };

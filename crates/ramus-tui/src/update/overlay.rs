@@ -4,14 +4,19 @@ use std::path::{Path, PathBuf};
 
 use ramus_render::Label;
 use ratatui::crossterm::event::KeyEvent;
+use ratatui::layout::Size;
 
 use crate::event::{ChangeCommand, DocumentRequest, Effect, MarkedBranch, SavedFiles};
+use crate::input::TextInput;
 use crate::keys::{self, KeyAction};
 use crate::state::{Focus, InputPrompt, InputPromptKind, Overlay, ScreenState};
 
 impl ScreenState {
     pub(super) fn overlay_key(&mut self, key: KeyEvent, action: Option<KeyAction>) -> Vec<Effect> {
-        let height = usize::from(self.screen_areas().body.height).saturating_sub(2);
+        let body = self.screen_areas().body;
+        let inner =
+            Size { width: body.width.saturating_sub(4), height: body.height.saturating_sub(2) };
+        let height = usize::from(inner.height);
         if action == Some(KeyAction::Back) {
             return self.close_overlay();
         }
@@ -61,11 +66,14 @@ impl ScreenState {
                 None => {}
             },
             Some(Overlay::Palette(_)) => return self.palette_key(key, action),
-            Some(Overlay::Menu(menu)) => {
-                if let Some(action) = action {
-                    menu.scroll_text(action, height);
+            Some(Overlay::Menu(menu)) => match action {
+                Some(KeyAction::Enter) => {
+                    let chosen = menu.choose_selected();
+                    return chosen.map(|effect| self.apply_choice(effect)).unwrap_or_default();
                 }
-            }
+                Some(action) => menu.apply_action(action, inner),
+                None => {}
+            },
             None => {}
         }
         Vec::new()
@@ -94,7 +102,7 @@ impl ScreenState {
                     Some(name) => name.unwrap_or_default().to_owned(),
                     None => "ramus-files".to_owned(),
                 };
-                let input = crate::input::TextInput { text };
+                let input = TextInput::new(text);
                 let kind = InputPromptKind::SaveFiles(files);
                 self.prompt = Some(InputPrompt { kind, input });
                 Some(Vec::new())

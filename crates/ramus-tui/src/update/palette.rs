@@ -1,6 +1,7 @@
 //! The palette of actions, and actions on a whole session.
 
 use ramus_app::{NodeSelector, ResumeDecision};
+use ramus_core::annotation::Annotation;
 use ramus_render::Label;
 use ratatui::crossterm::event::KeyEvent;
 
@@ -115,12 +116,26 @@ impl ScreenState {
     }
 
     /// Returns the address of the session at the cursor.
-    fn session_here(&self) -> Option<NodeAddress> {
+    pub(super) fn session_here(&self) -> Option<NodeAddress> {
         let file = match self.focus {
             Focus::List => self.list.selected_session_file()?.to_owned(),
             Focus::Transcript | Focus::Tree => self.stack.first()?.chapter.file.path.clone(),
         };
         Some(NodeAddress { file, node: NodeSelector::Resume })
+    }
+
+    /// Returns the pin, tags and note of what `annotate_here` would change.
+    pub(super) fn annotation_here(&self) -> Option<&Annotation> {
+        let reading = self.visible_transcript();
+        match reading.and_then(|reading| reading.node_of(reading.cursor)) {
+            Some((stage, node)) => {
+                self.list.annotations.get(&stage.chapter.annotation_target(node))
+            }
+            None => {
+                let session = self.list.session_of(&self.session_here()?.file)?;
+                self.list.annotations.session_annotation(&session.file.id)
+            }
+        }
     }
 
     /// Pins, tags or notes the message at the cursor, or the session in the list.

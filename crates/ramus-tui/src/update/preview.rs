@@ -34,12 +34,14 @@ impl ScreenState {
         if !is_wanted {
             return;
         }
-        let marked = self.list.search.words_to_mark().filter(|_| opening == OpenMode::Hit);
+        let marked = self.list.search.words_to_mark();
+        let marked = marked.filter(|_| matches!(opening, OpenMode::Hit | OpenMode::Titled));
         let search = marked.map(|(text, query)| TranscriptSearch {
             text,
             query,
             hits: Some(Vec::new()),
             is_given: true,
+            is_quiet: false,
         });
         self.preview = Some(PreviewPane::new(chapter, target, search));
     }

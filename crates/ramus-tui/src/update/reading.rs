@@ -4,7 +4,7 @@ use ramus_app::ExportFormat;
 use ramus_app::change::shell_quoted;
 use ramus_core::edit::ConflictPolicy;
 use ramus_core::session::NodeId;
-use ramus_render::Label;
+use ramus_render::{Label, Line};
 use ramus_store::claude_dir::HistoryFile;
 
 use crate::event::{
@@ -43,7 +43,10 @@ impl ScreenState {
                 if reading.switch_branch(by) {
                     return self.earlier_effect().into_iter().collect();
                 }
-                self.show_status("no fork point on screen; use ( and ) to find one", Label::Dim);
+                let [back, on] = [KeyAction::PreviousFork, KeyAction::NextFork]
+                    .map(|action| self.keys.main_key(action, false));
+                let text = format!("no fork point on screen; use {back} and {on} to find one");
+                self.show_status(&text, Label::Dim);
             }
             KeyAction::Enter => reading.toggle_block(),
             KeyAction::Tools => reading.tools = !reading.tools,
@@ -51,6 +54,14 @@ impl ScreenState {
             KeyAction::Usage => reading.usage = !reading.usage,
             KeyAction::NextHit | KeyAction::PreviousHit if reading.search.is_some() => {
                 reading.next_hit(action == KeyAction::NextHit);
+                return self.earlier_effect().into_iter().collect();
+            }
+            KeyAction::NextHit | KeyAction::PreviousHit => {
+                let key = self.keys.main_key(KeyAction::Search, false);
+                self.show_status(
+                    &format!("no search here; {key} searches this session"),
+                    Label::Dim,
+                );
             }
             KeyAction::Search => return self.open_prompt(InputPromptKind::Here),
             KeyAction::Back => return self.go_back(),
@@ -167,7 +178,9 @@ impl ScreenState {
         let (stage, agents) = reading.agents_here();
         let agents: Vec<AgentInfo> = agents.into_iter().cloned().collect();
         if agents.is_empty() {
-            self.show_status("this message started no agents; A lists all agents", Label::Dim);
+            let key = self.keys.main_key(KeyAction::AgentPane, false);
+            let text = format!("this message started no agents; {key} lists all agents");
+            self.show_status(&text, Label::Dim);
             return Vec::new();
         }
         let mut requests = Vec::new();
@@ -246,10 +259,9 @@ impl ScreenState {
             }
             None => {
                 let address = side.branch_address(&self.list);
-                self.show_status(
-                    &format!("marked {address}; press d on another branch to compare"),
-                    Label::Note,
-                );
+                let key = self.keys.main_key(KeyAction::Diff, false);
+                let text = format!("marked {address}; press {key} on another branch to compare");
+                self.show_status(&text, Label::Note);
                 self.marked = Some(side);
             }
         }
@@ -270,10 +282,9 @@ impl ScreenState {
         let side =
             MarkedBranch { chapter: reading.chapter.clone(), conversation: reading.conversation };
         if reading.aside.is_some() {
-            self.show_status(
-                "an agent is not a conversation; press F to fork it into one",
-                Label::Dim,
-            );
+            let key = self.keys.main_key(KeyAction::Fork, false);
+            let text = format!("an agent is not a conversation; press {key} to fork it into one");
+            self.show_status(&text, Label::Dim);
             return None;
         }
         Some(side)
@@ -281,7 +292,8 @@ impl ScreenState {
 
     fn merge_marked(&mut self) -> Vec<Effect> {
         let Some(marked) = self.marked.clone() else {
-            self.show_status("mark another branch first with d", Label::Dim);
+            let key = self.keys.main_key(KeyAction::Diff, false);
+            self.show_status(&format!("mark another branch first with {key}"), Label::Dim);
             return Vec::new();
         };
         let Some(here) = self.branch_on_screen().map(|side| side.node_address()) else {
@@ -298,7 +310,8 @@ impl ScreenState {
             choice('t', "use the marked conversation's version", ConflictPolicy::Theirs),
             choice('b', "keep all versions", ConflictPolicy::KeepBoth),
         ];
-        let menu = MenuPane::new("Merge with the marked branch. If both changed a file:", choices);
+        let mut menu = MenuPane::new("Merge with the marked branch", choices);
+        menu.lines = vec![Line::plain("If both changed a file:"), Line::default()];
         self.overlay = Some(Overlay::Menu(menu));
         Vec::new()
     }

@@ -45,14 +45,14 @@ impl ScreenState {
                 let label = "go there and resume: this session continues from here";
                 let decision = resume(&request, Some(ResumeDecision::Goto));
                 let goto = MenuChoice::new('g', label, decision);
-                MenuPane::new(
-                    "Claude Code resumes this session at another message",
-                    vec![stay, goto, fork],
-                )
+                let mut menu = MenuPane::new("Resume", vec![stay, goto, fork]);
+                let why = "Claude Code resumes this session at another message.";
+                menu.lines = vec![Line::plain(why), Line::default()];
+                menu
             }
             ResumeChoice::Fork(why) => {
-                let mut menu =
-                    MenuPane::new("Cannot resume there in this session", vec![stay, fork]);
+                let mut menu = MenuPane::new("Resume", vec![stay, fork]);
+                let why = format!("Cannot resume there in this session: {why}");
                 menu.lines = vec![Line::plain(&why), Line::default()];
                 menu
             }

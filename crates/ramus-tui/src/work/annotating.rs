@@ -5,11 +5,12 @@ use std::time::SystemTime;
 
 use ramus_app::Workspace;
 use ramus_app::survey::time_from_system;
-use ramus_core::annotation::AnnotationChange;
+use ramus_core::annotation::{Annotation, AnnotationChange};
 use ramus_render::{Label, Line};
 
 use super::documents::{could_not, error_lines};
 use crate::event::{AnnotationEdit, NodeAddress, ScreenEvent};
+use crate::panes::annotation::note_text;
 
 /// Changes an annotation; returns what to show.
 pub(crate) fn annotate(
@@ -49,8 +50,40 @@ fn change_annotation(
     let after = workspace.annotate(&target, &change, now);
     let after = after.map_err(|error| error_lines(&error, None::<&str>))?;
     let what = if target.message.is_some() { "this message" } else { "this session" };
-    let mut words = vec![if after.pinned { "pinned".to_owned() } else { "not pinned".to_owned() }];
+    Ok(Line::new(&format!("{what}: {}", state_words(&after, edit)), Label::Note))
+}
+
+/// Describes an annotation after a change.
+fn state_words(after: &Annotation, edit: &AnnotationEdit) -> String {
+    let mut words = Vec::new();
+    match after.pinned {
+        true => words.push("pinned".to_owned()),
+        false if *edit == AnnotationEdit::TogglePin => words.push("not pinned".to_owned()),
+        false => {}
+    }
     words.extend(after.tags.iter().map(|tag| format!("#{tag}")));
-    words.extend(Some(&after.note).filter(|note| !note.is_empty()).map(|note| format!("“{note}”")));
-    Ok(Line::new(&format!("{what}: {}", words.join(" ")), Label::Note))
+    words.extend(note_text(after));
+    match words.is_empty() {
+        true => "no pin, no tags, no note".to_owned(),
+        false => words.join(" "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_named_and_what_was_taken_away() {
+        let mut after = Annotation::default();
+        let words = |after: &Annotation, edit| state_words(after, &edit);
+        let note = || AnnotationEdit::Note(String::new());
+        assert_eq!(words(&after, note()), "no pin, no tags, no note");
+        assert_eq!(words(&after, AnnotationEdit::TogglePin), "not pinned");
+        after.tags.insert("hot".to_owned());
+        after.note = "two\nlines".to_owned();
+        assert_eq!(words(&after, note()), "#hot “two lines”");
+        after.pinned = true;
+        assert_eq!(words(&after, note()), "pinned #hot “two lines”");
+    }
 }

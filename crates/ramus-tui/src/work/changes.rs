@@ -28,11 +28,18 @@ use crate::state::ScreenClock;
 /// Plans are wrapped where they are shown, so that paths can be read to their end.
 const PLAN_WIDTH: usize = 400;
 
+/// How a plan and what came of it are written.
+pub(crate) struct PlanStyle<'a> {
+    pub(crate) clock: &'a ScreenClock,
+    /// The key that lists all operations.
+    pub(crate) log_key: &'a str,
+}
+
 /// Plans a change, asks, and makes it; returns what to show.
 pub(crate) fn run_change(
     command: &ChangeCommand,
     workspace: &Workspace,
-    clock: &ScreenClock,
+    style: &PlanStyle<'_>,
     events: &Sender<ScreenEvent>,
 ) -> ScreenEvent {
     // Read again, because the plan is for the current state of the files.
@@ -40,7 +47,7 @@ pub(crate) fn run_change(
     let made = plan_command(command, workspace).and_then(|plan| match plan {
         PlannedCommand::There(line) => Ok(line),
         PlannedCommand::Change { lines: notice, change } => {
-            confirm_and_apply(notice, &change, workspace, clock, events)
+            confirm_and_apply(notice, &change, workspace, style, events)
         }
     });
     workspace.request_refresh();
@@ -209,10 +216,10 @@ fn confirm_and_apply(
     notice: Vec<Line>,
     change: &PlannedChange,
     workspace: &Workspace,
-    clock: &ScreenClock,
+    style: &PlanStyle<'_>,
     events: &Sender<ScreenEvent>,
 ) -> Result<Line, Vec<Line>> {
-    let lines = plan_lines(notice, change, clock);
+    let lines = plan_lines(notice, change, style.clock);
     if let (true, ChangeDetail::Merge { plan: merged, .. }) = (change.stops, &change.detail) {
         let why = Line::new(&conflict_words(merged), Label::Error);
         let hint = "mark the other branch again (d), then press M and choose a version; files on disk are not changed";
@@ -226,7 +233,10 @@ fn confirm_and_apply(
     let done =
         apply_change(workspace.state_dir(), change, false, time_from_system(SystemTime::now()));
     let done = done.map_err(|error| error_lines(&error, apply_hint(&error)))?;
-    let done_note = done_line(done.op, change.plan.undoes.is_some());
+    let mut done_note = done_line(done.op, true);
+    if change.plan.undoes.is_none() {
+        done_note.push(&format!("{} lists what can be undone.", style.log_key), Label::Plain);
+    }
     let mut line = match change.resume_command() {
         Some(command) => Line::plain(&command).with("  ", Label::Plain).with_line(&done_note),
         None => done_note,

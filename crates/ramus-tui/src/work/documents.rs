@@ -45,13 +45,19 @@ pub(crate) fn answer_request(
 ) -> ScreenEvent {
     let width = usize::from(width).max(MIN_WIDTH);
     let page = match question {
-        DocumentRequest::Compare(a, b) => compare_document(workspace, [a, b], width, style),
+        DocumentRequest::Compare(a, b) => {
+            compare_document(workspace, [a, b], width, style).map_err(NoDocument::Failed)
+        }
         DocumentRequest::Files(at) => files_document(workspace, at, width, style),
-        DocumentRequest::File(at, path) => file_document(workspace, at, path),
-        DocumentRequest::FileChanges(files) => changes_document(workspace, files, style),
+        DocumentRequest::File(at, path) => {
+            file_document(workspace, at, path).map_err(NoDocument::Failed)
+        }
+        DocumentRequest::FileChanges(files) => {
+            changes_document(workspace, files, style).map_err(NoDocument::Failed)
+        }
         DocumentRequest::Usage(file) => (style.usage_lines)(workspace, file, width)
             .map(|lines| TextDocument::new(Line::new("Tokens and cost", Label::Heading), lines))
-            .map_err(|why| vec![Line::new(&why, Label::Error)]),
+            .map_err(|why| NoDocument::Failed(vec![Line::new(&why, Label::Error)])),
         DocumentRequest::Log | DocumentRequest::Operation(_) => {
             log_document(workspace, width, style)
         }
@@ -59,7 +65,25 @@ pub(crate) fn answer_request(
             trash_document(workspace, width, style)
         }
     };
-    page.map_or_else(could_not, ScreenEvent::Document)
+    match page {
+        Ok(page) => ScreenEvent::Document(page),
+        Err(NoDocument::Empty(why)) => ScreenEvent::Status(Line::new(why, Label::Dim)),
+        Err(NoDocument::Failed(lines)) => could_not(lines),
+    }
+}
+
+/// Why there is no document.
+#[derive(Debug)]
+enum NoDocument {
+    /// It would have nothing in it, which is no failure.
+    Empty(&'static str),
+    Failed(Vec<Line>),
+}
+
+impl From<Vec<Line>> for NoDocument {
+    fn from(lines: Vec<Line>) -> Self {
+        Self::Failed(lines)
+    }
 }
 
 /// Shows an error as a document, because reasons are long and come with hints.
@@ -153,14 +177,16 @@ fn log_document(
     workspace: &Workspace,
     width: usize,
     style: &DocumentStyle,
-) -> Result<TextDocument, Vec<Line>> {
+) -> Result<TextDocument, NoDocument> {
     let journal = Journal::read(workspace.state_dir());
     let journal = journal.map_err(|error| error_lines(&error, None::<&str>))?;
     let own: Vec<&Operation> = { journal.operations.iter().rev() }
         .filter(|operation| is_in_roots(operation, workspace.claude_roots()))
         .collect();
     if own.is_empty() {
-        return Err(vec![Line::plain("no operations yet")]);
+        return Err(NoDocument::Empty(
+            "no operations yet: nothing was changed, so there is nothing to undo",
+        ));
     }
     let mut table = Table::new(&[">OP", "WHEN", "WHAT", "SESSION", "?STATE", "*"]);
     for operation in &own {
@@ -186,7 +212,7 @@ fn trash_document(
     workspace: &Workspace,
     width: usize,
     style: &DocumentStyle,
-) -> Result<TextDocument, Vec<Line>> {
+) -> Result<TextDocument, NoDocument> {
     let journal = Journal::read(workspace.state_dir());
     let journal = journal.map_err(|error| error_lines(&error, None::<&str>))?;
     let mut seen = HashSet::new();
@@ -197,7 +223,7 @@ fn trash_document(
         .filter(|operation| seen.insert(&operation.session))
         .collect();
     if trashed.is_empty() {
-        return Err(vec![Line::plain("the trash is empty")]);
+        return Err(NoDocument::Empty("the trash is empty"));
     }
     let mut table = Table::new(&["WHEN", "SESSION", "*"]);
     for operation in &trashed {
@@ -231,13 +257,13 @@ fn files_document(
     at: &NodeAddress,
     width: usize,
     style: &DocumentStyle,
-) -> Result<TextDocument, Vec<Line>> {
+) -> Result<TextDocument, NoDocument> {
     let mut files =
         workspace.files_at(&resolve_node(workspace, at)?).map_err(|error| refusal_lines(&error))?;
     files.files.retain(|file| style.all || !file.only_read);
     if files.files.is_empty() {
-        let words = "no tool changed a file, and none was backed up";
-        return Err(vec![Line::new(words, Label::Error)]);
+        let words = "no files to show: up to this message, no tool changed one";
+        return Err(NoDocument::Empty(words));
     }
     let sized = files.sized_files();
     let lines = file_list(&files.moment, &sized, width, &|time| style.clock.short_time(time));

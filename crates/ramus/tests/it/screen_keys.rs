@@ -182,7 +182,7 @@ fn what_is_due_and_not_archived_is_archived_by_a_key() {
     assert!(archive.exists());
 }
 
-/// The settings bind actions to other keys; the help and the palette name them.
+/// The settings bind actions to other keys; the lower edge and the palette name them.
 #[test]
 fn keys_are_bound_in_the_settings() {
     let Some(terminal) = start_terminal(
@@ -193,6 +193,7 @@ fn keys_are_bound_in_the_settings() {
     terminal.wait_for_text("7 sessions");
     terminal.press_keys(&["Enter"]);
     terminal.wait_for_text("b branches");
+    terminal.wait_for_text("F5 tree");
     terminal.press_keys(&["x"]);
     terminal.wait_for_text("resumes here");
     terminal.press_keys(&["q", ":"]);

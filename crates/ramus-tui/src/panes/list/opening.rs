@@ -39,7 +39,13 @@ impl ListPane {
             ListRow::Session(p, s) => match self.best_passage(p, s) {
                 // What was found is why it is listed.
                 Some(found) => Some(self.passage_request(found)),
-                None => Some(self.open_request(p, s, JumpTarget::Resume)),
+                None => {
+                    let request = self.open_request(p, s, JumpTarget::Resume);
+                    Some(match self.search.has_request() {
+                        true => OpenRequest { opening: OpenMode::Titled, ..request },
+                        false => request,
+                    })
+                }
             },
             ListRow::Passage(.., found) => Some(self.passage_request(found)),
             ListRow::Conversation(p, s, c) => {

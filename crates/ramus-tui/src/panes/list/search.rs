@@ -131,6 +131,11 @@ impl ListSearch {
         self.query = Query::from_typed(&typed, options).ok();
     }
 
+    /// Whether contents are searched: for one letter they are not.
+    pub(super) fn has_request(&self) -> bool {
+        self.request.is_some()
+    }
+
     /// Whether contents are being searched and nothing was found yet.
     pub(super) fn is_waiting(&self) -> bool {
         !self.done && self.messages.is_empty()

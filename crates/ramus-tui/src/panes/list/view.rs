@@ -15,10 +15,13 @@ use ratatui::layout::Rect;
 
 use super::{ListFilter, ListGrouping, ListPane, ListRow, SessionRow};
 use crate::canvas::Canvas;
+use crate::panes::annotation::{note_text, pin_and_tags};
 use crate::state::ScreenClock;
 
 /// Below this width only titles and times are shown.
 const NARROW: u16 = 60;
+/// The columns from which on there is room for the text that matches beside a title.
+const MIN_CONTEXT: usize = 32;
 /// What costs less is not written.
 const MIN_COST: f64 = 0.005;
 /// From this height on, sessions take two lines.
@@ -38,7 +41,7 @@ pub(crate) fn draw_list(
     let rows = rows_area(area);
     let window = list.visible_window(rows.height);
     if list.rows.is_empty() && list.listed {
-        canvas.draw_line_at(rows, 2, 1, &Line::new(empty_text(list), Label::Dim));
+        canvas.draw_line_at(rows, 2, 1, &Line::new(&empty_text(list), Label::Dim));
     }
     let mut y = 0;
     for index in window.clone() {
@@ -118,28 +121,21 @@ fn rows_area(area: Rect) -> Rect {
     }
 }
 
-fn empty_text(list: &ListPane) -> &'static str {
+fn empty_text(list: &ListPane) -> String {
     let is_scoped = list.current.is_some() && !list.everywhere;
+    let key = &list.keys.everywhere;
     match () {
-        () if !list.is_searching() => "no sessions",
-        () if list.search.is_waiting() => "searching …",
-        () if list.search.problem.is_some() => "",
-        () if is_scoped => "no matches in this project; press Ctrl-E to search all projects",
-        () => "no matches; press Esc to show all",
-    }
-}
-
-/// Returns the lines below the list: what the client deletes soon, and the offer to archive it.
-pub(crate) fn cleanup_lines(list: &ListPane) -> Vec<Line> {
-    let due = list.due.iter().map(|due| Line::new(&format!(" {due}"), Label::Warning));
-    let offer = match list.unarchived {
-        0 => None,
-        1 => Some(" 1 of these files is not archived: press Ctrl-K to archive it".to_owned()),
-        files => {
-            Some(format!(" {files} of these files are not archived: press Ctrl-K to archive them"))
+        () if !list.is_searching() && is_scoped => {
+            format!("no sessions in this project; press {key} to list all projects")
         }
-    };
-    due.chain(offer.map(|offer| Line::new(&offer, Label::Prompt))).collect()
+        () if !list.is_searching() => "no sessions".to_owned(),
+        () if list.search.is_waiting() => "searching …".to_owned(),
+        () if list.search.problem.is_some() => String::new(),
+        () if is_scoped => {
+            format!("no matches in this project; press {key} to search all projects")
+        }
+        () => "no matches; press Esc to show all".to_owned(),
+    }
 }
 
 /// Whether a row is the one that is open next to the list.
@@ -172,10 +168,11 @@ fn list_head(list: &ListPane, width: usize) -> Option<Line> {
         return Some(Line::new(" looking …", Label::Dim));
     }
     let count = count_noun(list.visible_count(), "session");
+    let key = &list.keys.everywhere;
     let scope = match (&list.current, list.everywhere) {
-        (None, _) => "",
-        (Some(_), false) => " of this project · Ctrl-E for all",
-        (Some(_), true) => " of all projects · Ctrl-E for this one",
+        (None, _) => String::new(),
+        (Some(_), false) => format!(" of this project · {key} for all"),
+        (Some(_), true) => format!(" of all projects · {key} for this one"),
     };
     let mut line = Line::new(&format!(" {count}{scope}"), Label::Dim);
     line.push(" · type to search", Label::Dim);
@@ -229,7 +226,7 @@ fn list_row(list: &ListPane, row: ListRow, width: u16, clock: &ScreenClock) -> V
         ListRow::Gone(n) => gone_row(list, n, wide, clock),
         ListRow::Session(p, s) if list.is_searching() => {
             let session = list.session_at(p, s);
-            let right = session_numbers(list, session, wide, clock);
+            let right = session_numbers(list, session, width, clock);
             let room = usize::from(width).saturating_sub(right.width() + 1);
             let has_passage = list.search.has_passage(&session.file.id);
             (matching_row(list, p, session, room, has_passage), right)
@@ -242,7 +239,7 @@ fn list_row(list: &ListPane, row: ListRow, width: u16, clock: &ScreenClock) -> V
                 let project = list.shorten_path(&list.projects[p].label);
                 left.push(&format!("  {project}"), Label::Dim);
             }
-            (left, session_numbers(list, session, wide, clock))
+            (left, session_numbers(list, session, width, clock))
         }
         ListRow::Passage(p, s, found) => {
             passage_row(list, list.session_at(p, s), found, width, clock)
@@ -309,28 +306,27 @@ fn title_line(list: &ListPane, session: &SessionRow) -> Line {
     left
 }
 
-/// Returns whether a session is being written, its pin and its tags.
-fn annotation_line(list: &ListPane, session: &SessionRow, wide: bool) -> Line {
+/// Returns whether a session is being written, its pin and its tags, which leave room for the title.
+fn annotation_line(list: &ListPane, session: &SessionRow, width: u16) -> Line {
+    let wide = width >= NARROW;
     let mut line = Line::default();
     if list.writing.contains(&session.file.path) {
         line.push(if wide { "● live " } else { "● " }, Label::Active);
     }
-    let Some(annotation) = list.annotations.session_annotation(&session.file.id) else {
-        return line;
-    };
-    if annotation.pinned {
-        line.push("★ ", Label::Prompt);
-    }
-    for tag in &annotation.tags {
-        line.push(&format!("#{tag} "), Label::Note);
+    if let Some(annotation) = list.annotations.session_annotation(&session.file.id) {
+        let tags = pin_and_tags(annotation);
+        let cut = truncate_line(&tags, usize::from(width) / 4);
+        line.append(&cut);
+        line.push(if cut == tags { "" } else { " " }, Label::Plain);
     }
     line
 }
 
 /// Returns the text at the right edge of a session that has one line.
-fn session_numbers(list: &ListPane, session: &SessionRow, wide: bool, clock: &ScreenClock) -> Line {
+fn session_numbers(list: &ListPane, session: &SessionRow, width: u16, clock: &ScreenClock) -> Line {
     let branch_count = session.conversations.len();
-    let mut right = annotation_line(list, session, wide);
+    let mut right = annotation_line(list, session, width);
+    let wide = width >= NARROW;
     if session.file.archived {
         right.push("archived ", Label::Note);
     }
@@ -359,7 +355,7 @@ fn tall_row(
     clock: &ScreenClock,
 ) -> Vec<(Line, Line)> {
     let session = list.session_at(p, s);
-    let mut age = annotation_line(list, session, width >= NARROW);
+    let mut age = annotation_line(list, session, width);
     if session.file.archived {
         age.push("archived ", Label::Note);
     }
@@ -377,6 +373,10 @@ fn tall_row(
         let project = if width >= NARROW { &project } else { last_name(&project) };
         below.push(project, Label::Note);
         below.push("  ", Label::Plain);
+    }
+    let annotation = list.annotations.session_annotation(&session.file.id);
+    if let Some(note) = annotation.and_then(note_text) {
+        below.push(&format!("{note}  "), Label::Note);
     }
     if let Some(prompt) = &session.last_prompt {
         below.push(&one_line(prompt), Label::Dim);
@@ -495,7 +495,8 @@ fn matching_row(
     let missing = list.words.words_missing_from(&[title, &project]);
     let mut tail = Line::plain("  ");
     tail.push_marked(&project, Label::Dim, &list.words.match_ranges(&project));
-    let context = match_context(session, &missing).filter(|_| !has_passage);
+    let has_room = !has_passage && room >= MIN_CONTEXT;
+    let context = match_context(session, &missing).filter(|_| has_room);
     let Some((text, mark)) = context else { return head.with_line(&tail) };
     let head = truncate_line(&head, (room / 2).max(8));
     let left = room.saturating_sub(head.width() + 2);

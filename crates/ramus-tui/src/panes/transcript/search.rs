@@ -15,6 +15,8 @@ pub(crate) struct TranscriptSearch {
     pub(crate) hits: Option<Vec<NodeId>>,
     /// It came with a hit of a global search, not from a search in this session.
     pub(crate) is_given: bool,
+    /// The session was opened for its title: its matches are marked, and a key goes to them.
+    pub(crate) is_quiet: bool,
 }
 
 impl TranscriptPane {
@@ -32,6 +34,9 @@ impl TranscriptPane {
     pub(crate) fn set_hits(&mut self, hits: Vec<NodeId>) {
         if let Some(search) = &mut self.search {
             search.hits = Some(hits);
+            if search.is_quiet {
+                return;
+            }
             let items = self.hit_items();
             let next = items.iter().find(|item| **item >= self.cursor).or(items.first());
             if let Some(item) = next.copied() {
@@ -53,7 +58,13 @@ impl TranscriptPane {
 
     /// Goes to the next hit or the one before, round the ends.
     pub(crate) fn next_hit(&mut self, forward: bool) {
+        if let Some(search) = &mut self.search {
+            search.is_quiet = false;
+        }
         let items = self.hit_items();
+        if items.is_empty() {
+            return self.go_to_other_branch();
+        }
         let next = if forward {
             items.iter().find(|item| **item > self.cursor).or(items.first())
         } else {
@@ -61,6 +72,17 @@ impl TranscriptPane {
         };
         if let Some(item) = next.copied() {
             // The match may be in a folded tool call.
+            self.open_block(item);
+            self.jump_to_hit(item);
+        }
+    }
+
+    /// Goes to the first match, which is on another branch.
+    fn go_to_other_branch(&mut self) {
+        let hits = self.search.as_ref().and_then(|search| search.hits.as_deref());
+        let Some(node) = hits.and_then(|hits| hits.first().copied()) else { return };
+        self.show_node(node);
+        if let Some(item) = self.item_of(node) {
             self.open_block(item);
             self.jump_to_hit(item);
         }
@@ -75,7 +97,7 @@ impl TranscriptPane {
 
     /// Describes the state of the search.
     pub(crate) fn search_state(&self) -> Option<String> {
-        let search = self.search.as_ref()?;
+        let search = self.search.as_ref().filter(|search| !search.is_quiet)?;
         let Some(hits) = &search.hits else {
             return Some(format!("searching “{}” …", search.text));
         };

@@ -1,20 +1,27 @@
 //! The transcript drawn.
 
+use ramus_core::annotation::Annotations;
 use ramus_core::query::Query;
+use ramus_render::layout::truncate_line;
 use ramus_render::{Label, Line};
 use ratatui::layout::Rect;
 
 use super::{StageRole, TranscriptItemKind, TranscriptPane};
 use crate::canvas::Canvas;
+use crate::panes::annotation::{note_text, pin_and_tags};
 
 /// Columns left of the text, and right of it.
 pub(crate) const MARGIN: u16 = 2;
+
+/// The columns that a pin, tags and a note need beside a line.
+const MIN_ANNOTATION: usize = 3;
 
 pub(crate) fn draw_transcript(
     transcript: &TranscriptPane,
     canvas: &mut Canvas<'_>,
     area: Rect,
     focus: bool,
+    annotations: &Annotations,
 ) {
     if transcript.items.is_empty() {
         let text = "this session has no messages";
@@ -42,7 +49,9 @@ pub(crate) fn draw_transcript(
                 }
             },
         };
+        let mut beside = annotation_beside(transcript, item, annotations);
         for (y, line) in (row..).zip(lines) {
+            let heading = if line.is_empty() { None } else { beside.take() };
             let Ok(y) = u16::try_from(y) else { continue };
             if y >= area.height {
                 break;
@@ -62,10 +71,33 @@ pub(crate) fn draw_transcript(
                 Some(search) => canvas.draw_line_at(text, x, y, &mark_matches(line, &search.query)),
                 None => canvas.draw_line_at(text, x, y, line),
             }
+            let used = usize::from(x) + line.width() + 3;
+            let room = usize::from(text.width).saturating_sub(used);
+            if let Some(annotation) = heading.filter(|_| room >= MIN_ANNOTATION) {
+                let annotation = truncate_line(&annotation, room).with(" ", Label::Plain);
+                canvas.line_right(text, y, &annotation);
+            }
         }
     }
     let (start, end) = transcript.visible_share();
     canvas.draw_scrollbar(area, start, end);
+}
+
+/// Returns the pin, tags and note of a message, which are written beside its first line.
+fn annotation_beside(
+    transcript: &TranscriptPane,
+    item: usize,
+    annotations: &Annotations,
+) -> Option<Line> {
+    if annotations.is_empty()
+        || !matches!(transcript.items[item].kind, TranscriptItemKind::Block(_))
+    {
+        return None;
+    }
+    let (stage, node) = transcript.node_of(item)?;
+    let annotation = annotations.get(&stage.chapter.annotation_target(node))?;
+    let note = note_text(annotation).unwrap_or_default();
+    Some(pin_and_tags(annotation).with(&note, Label::Note))
 }
 
 fn agent_heading(transcript: &TranscriptPane, item: usize) -> Line {

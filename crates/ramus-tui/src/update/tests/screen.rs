@@ -8,6 +8,7 @@ use ratatui::style::Modifier;
 
 use super::{FIXTURE, StateTester};
 use crate::event::{Effect, ScreenEvent};
+use crate::keys::KeyMap;
 use crate::state::Focus;
 use crate::view::draw_screen;
 use crate::work::draw;
@@ -102,6 +103,37 @@ fn help_and_quit_are_shown_on_any_width() {
         assert!(tester.screen_rows().iter().any(|row| row.contains("In a transcript or a tree")));
         tester.press_key(KeyCode::Esc);
     }
+}
+
+/// The keys at the lower edge are those that are bound, the most useful ones first.
+#[test]
+fn the_lower_edge_names_the_keys_of_the_settings() {
+    let mut tester = StateTester::new();
+    tester.handle_event(ScreenEvent::Resize(80, 24));
+    let foot = tester.screen_rows().pop().unwrap();
+    assert!(foot.contains("r resume") && foot.contains("b branches"), "{foot}");
+    let mut keys = KeyMap::default();
+    keys.bind_action("resume", &["f5".to_owned()]).unwrap();
+    keys.bind_action("everywhere", &["f9".to_owned()]).unwrap();
+    tester.state.bind_keys(keys);
+    let foot = tester.screen_rows().pop().unwrap();
+    assert!(foot.contains("F5 resume"), "{foot}");
+    tester.state.focus = Focus::List;
+    tester.state.list.listed = true;
+    tester.state.list.current = Some("/nowhere".into());
+    tester.handle_event(ScreenEvent::Resize(60, 24));
+    let rows = tester.screen_rows();
+    assert!(rows.last().unwrap().contains("F5 resume"), "{rows:?}");
+    assert!(rows[1].contains("F9 for all"), "{rows:?}");
+}
+
+/// On a narrow screen the title is what is left of the head.
+#[test]
+fn forty_columns_have_room_for_a_title() {
+    let mut tester = StateTester::new();
+    tester.handle_event(ScreenEvent::Resize(40, 12));
+    let head = tester.screen_rows().remove(0);
+    assert!(head.starts_with(" Which tea?"), "{head}");
 }
 
 /// The session grows, and its branches change places: the tree stays on what the transcript shows.
