@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { line, uuid } from "./made.mjs";
-import { demo, id, open, scratch, serve } from "./page.mjs";
+import { demo, id, open, rename, scratch, serve } from "./page.mjs";
 
 const PHONE = { width: 390, height: 844 };
 const LONG = "x".repeat(300);
@@ -136,3 +136,37 @@ test("what is being loaded has room, and the times of a trace are not cut", asyn
   });
   assert.deepEqual(wrong, []);
 });
+
+test("on a phone a message at the bottom keeps its button in one piece", async (t) => {
+  const claude = demo(t);
+  const { page, go, wrong } = await open(t, await serve(t, claude), PHONE);
+  await go(`/s/${id(claude, "7ea9")}`);
+  await page.locator(".turn.answer").first().waitFor();
+  await rename(page, "A new title for the session that is much longer than the one before");
+  const button = page.locator(".toast").getByRole("button", { name: "Undo" });
+  const { height, x, width } = await button.boundingBox();
+  assert.ok(height < 34 && x + width <= PHONE.width, `${height} px high, up to ${x + width}`);
+  assert.deepEqual(wrong, []);
+});
+
+for (const [name, window] of [
+  ["phone", PHONE],
+  ["wide window", { width: 1440, height: 900 }],
+]) {
+  test(`the prompts behind a session do not push its numbers away, ${name}`, async (t) => {
+    const claude = demo(t);
+    const { page, go, wrong } = await open(t, await serve(t, claude), window);
+    await go("/usage?days=all");
+    const table = page.getByRole("region", { name: "Sessions", exact: true });
+    const width = () => table.evaluate((box) => box.scrollWidth);
+    await table.getByRole("button", { name: "Show its messages" }).first().waitFor();
+    const before = await width();
+    await table
+      .getByRole("row", { name: /teapot server/ })
+      .getByRole("button", { name: "Show its messages" })
+      .click();
+    await table.locator(".costly a").first().waitFor();
+    assert.equal(await width(), before);
+    assert.deepEqual(wrong, []);
+  });
+}
