@@ -42,6 +42,9 @@ const DO: Record<Action, string> = {
   "restore-files": "Restore them",
 };
 
+/** An operation in words for people: `goto` is a command. */
+export const operation = (words: string) => words.replace(/^goto\b/, "resume point moved");
+
 export function Act({
   request,
   onDone,
@@ -86,7 +89,7 @@ export function Act({
               plan.words
             ) : (
               <>
-                <strong>{plan.what}</strong> {plan.words}
+                <strong>{operation(plan.what)}</strong> {plan.words}
               </>
             )}
           </p>

@@ -15,7 +15,14 @@ export interface Bar {
 /** How many series have a colour; the others are combined. */
 export const MAX_SERIES = 7;
 const HEIGHT = 190;
-const [LEFT, TOP, BOTTOM] = [54, 10, 24];
+const [TOP, BOTTOM] = [10, 24];
+/** The room of the axis: at least this much, and this much for each letter. */
+const [AXIS, LETTER] = [54, 7];
+/** The numbers of an axis, without decimals if all of them are zero. */
+function tickLabels(texts: string[]): string[] {
+  const short = texts.map((text) => text.replace(/\.0+(?=\D?$)/, ""));
+  return short.some((text) => text.includes(".")) ? texts : short;
+}
 /** The room of a label below the bars. */
 const LABEL = 58;
 
@@ -54,8 +61,10 @@ export function StackedBars({
   const most = Math.max(line ?? 0, ...bars.map(total));
   const ticks = axisTicks(most);
   const top = ticks[ticks.length - 1] || 1;
-  const step = Math.min(56, Math.max(4, (room - LEFT - 2) / Math.max(1, bars.length)));
-  const width = Math.max(room, LEFT + bars.length * step);
+  const marks = tickLabels(ticks.map(show));
+  const left = Math.max(AXIS, ...marks.map((mark) => 12 + LETTER * mark.length));
+  const step = Math.min(56, Math.max(4, (room - left - 2) / Math.max(1, bars.length)));
+  const width = Math.max(room, left + bars.length * step);
   const y = (n: number) => TOP + HEIGHT - (n / top) * HEIGHT;
   const every = Math.max(1, Math.ceil(LABEL / step));
   const labelled = bars.flatMap((_, index) => (index % every === 0 ? [index] : []));
@@ -71,11 +80,11 @@ export function StackedBars({
           aria-label={`${title}: ${several(bars.length, "bar")}, at most ${show(Math.max(0, ...bars.map(total)))}`}
           onMouseLeave={() => setOver(undefined)}
         >
-          {ticks.map((tick) => (
+          {ticks.map((tick, n) => (
             <g key={tick}>
-              <path class="rule" d={`M${LEFT - 4} ${y(tick)}H${width}`} />
-              <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
-                {show(tick)}
+              <path class="rule" d={`M${left - 4} ${y(tick)}H${width}`} />
+              <text x={left - 8} y={y(tick) + 4} text-anchor="end">
+                {marks[n]}
               </text>
             </g>
           ))}
@@ -91,7 +100,7 @@ export function StackedBars({
                     <rect
                       key={n}
                       class={`series${n}`}
-                      x={LEFT + index * step + 1}
+                      x={left + index * step + 1}
                       y={y(sum)}
                       width={Math.max(2, step - Math.min(3, step / 3))}
                       height={Math.max(1, y(from) - y(sum))}
@@ -100,7 +109,7 @@ export function StackedBars({
                 })}
                 <rect
                   class="reach"
-                  x={LEFT + index * step}
+                  x={left + index * step}
                   y={TOP}
                   width={step}
                   height={HEIGHT}
@@ -118,8 +127,8 @@ export function StackedBars({
                     onChoose?.(bar.key);
                   }}
                 />
-                {labelled.includes(index) && (bars.length < 2 || LEFT + index * step + LABEL <= width + 12) && (
-                  <text x={LEFT + index * step + 1} y={TOP + HEIGHT + 17}>
+                {labelled.includes(index) && (bars.length < 2 || left + index * step + LABEL <= width + 12) && (
+                  <text x={left + index * step + 1} y={TOP + HEIGHT + 17}>
                     {bar.label}
                   </text>
                 )}
@@ -128,7 +137,7 @@ export function StackedBars({
           })}
           {line !== undefined && line > 0 && (
             <g class="budget">
-              <path d={`M${LEFT} ${y(line)}H${width}`} />
+              <path d={`M${left} ${y(line)}H${width}`} />
               <text x={width - 4} y={y(line) - 5} text-anchor="end">
                 {show(line)}
               </text>
@@ -137,9 +146,9 @@ export function StackedBars({
         </svg>
         {shown && over !== undefined && (
           <div
-            class={LEFT + over * step > width / 2 ? "tip before" : "tip"}
+            class={left + over * step > width / 2 ? "tip before" : "tip"}
             aria-hidden="true"
-            style={{ insetInlineStart: `${LEFT + over * step + (LEFT + over * step > width / 2 ? -6 : step + 6)}px` }}
+            style={{ insetInlineStart: `${left + over * step + (left + over * step > width / 2 ? -6 : step + 6)}px` }}
           >
             <b>
               {shown.label}: {show(total(shown))}
@@ -148,7 +157,8 @@ export function StackedBars({
               (name, n) =>
                 (shown.parts[n] ?? 0) > 0 && (
                   <span key={name}>
-                    <i class={`swatch series${n}`} /> {name} <em>{show(shown.parts[n])}</em>
+                    <i class={`swatch series${n}`} /> <span class="series-name">{name}</span>{" "}
+                    <em>{show(shown.parts[n])}</em>
                   </span>
                 ),
             )}
@@ -163,7 +173,7 @@ export function StackedBars({
           </li>
         ))}
       </ul>
-      <p class="hush chart-value" role="status">
+      <p class="unseen chart-value" role="status">
         {shown ? `${shown.label}: ${show(total(shown))}` : ""}
       </p>
     </div>

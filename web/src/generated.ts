@@ -727,7 +727,7 @@ sessions: Array<string>, };
 /**
  * A piece of a turn.
  */
-export type Piece = { "t": "html", html: string, cut?: number, } | { "t": "text", text: string, html?: string, cut?: number, } | { "t": "note", text: string, bad: boolean, } | { "t": "fold", title: string, html: string, } | { "t": "thinking", html: string | null, } | { "t": "call" } & CallView | { "t": "picture", n: number, name: string, shown: boolean, };
+export type Piece = { "t": "html", html: string, cut?: number, } | { "t": "text", text: string, html?: string, cut?: number, } | { "t": "note", text: string, bad: boolean, } | { "t": "fold", title: string, html: string, cut?: number, } | { "t": "thinking", html: string | null, cut?: number, } | { "t": "call" } & CallView | { "t": "picture", n: number, name: string, shown: boolean, };
 
 export type PlanView = {
 /**

@@ -35,7 +35,7 @@ const KEYS: [string, [string, string][]][] = [
   [
     "In the tree",
     [
-      ["↑ ↓", "move"],
+      ["↑  ↓", "move"],
       ["Enter", "go there"],
       ["+  −", "larger, smaller"],
     ],

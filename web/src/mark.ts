@@ -11,7 +11,19 @@ interface WithHighlights {
 
 const NAME = "hit";
 
-/** Finds words in the visible text of an element; any white space matches any other. */
+const LETTER = "[\\p{L}\\p{N}_]";
+
+/** Whether something between these letters is a word of its own. */
+export const isWhole = (before = "", after = ""): boolean => !new RegExp(LETTER, "u").test(before + after);
+
+/** Words as a pattern with one group; any white space matches any other. `whole`: not as a part of longer words. */
+export function pattern(words: string, flags: string, whole = false): RegExp {
+  const parts = words.trim().split(/\s+/);
+  const escaped = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")).join("\\s+");
+  return new RegExp(whole ? `(?<!${LETTER})(${escaped})(?!${LETTER})` : `(${escaped})`, flags);
+}
+
+/** Finds words in the visible text of an element: whole ones if there are any. */
 export function findWords(element: Element, words: string): Range[] {
   const nodes: { node: Text; from: number }[] = [];
   let text = "";
@@ -20,18 +32,14 @@ export function findWords(element: Element, words: string): Range[] {
     nodes.push({ node, from: text.length });
     text += node.data;
   }
-  const parts = words
-    .trim()
-    .split(/\s+/)
-    .filter(Boolean)
-    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  if (parts.length === 0) return [];
+  if (!words.trim()) return [];
   const at = (position: number, isEnd: boolean): [Text, number] | undefined => {
     const found = nodes.findLast(({ from }) => (isEnd ? from < position : from <= position));
     return found && [found.node, position - found.from];
   };
   const ranges: Range[] = [];
-  for (const match of text.matchAll(new RegExp(parts.join("\\s+"), "g"))) {
+  const whole = [...text.matchAll(pattern(words, "gu", true))];
+  for (const match of whole.length > 0 ? whole : text.matchAll(pattern(words, "gu"))) {
     const [start, end] = [at(match.index, false), at(match.index + match[0].length, true)];
     if (!start || !end) continue;
     const range = document.createRange();

@@ -194,15 +194,18 @@ export function Gone({ project }: { project?: string }) {
   );
 }
 
+/** How many relatives of a kind are listed. */
+const RELATIVES = 4;
+
 /** The origins and offspring of a session, with links. */
 export function Lineage({ of }: { of: Told }) {
   const kinds = (relatives: Relative[]) =>
-    [...new Set(relatives.map((one) => one.words))].map((words) => (
-      <span key={words} class="lineage">
-        {relatives.some((one) => one.words === words && one.session) ? words : words.replace(/ in$/, "")}
-        {relatives
-          .filter((one) => one.words === words && one.session)
-          .map((one, index) => (
+    [...new Set(relatives.map((one) => one.words))].map((words) => {
+      const known = relatives.filter((one) => one.words === words && one.session);
+      return (
+        <span key={words} class="lineage">
+          {known.length > 0 ? words : words.replace(/ in$/, "")}
+          {known.slice(0, RELATIVES).map((one, index) => (
             <>
               {index === 0 ? " " : ", "}
               {one.address ? (
@@ -214,8 +217,10 @@ export function Lineage({ of }: { of: Told }) {
               )}
             </>
           ))}
-      </span>
-    ));
+          {known.length > RELATIVES && ` and ${several(known.length - RELATIVES, "more session")}`}
+        </span>
+      );
+    });
   return (
     <>
       {kinds(of.origins.filter((one) => one.kind !== "agent"))}

@@ -1,12 +1,13 @@
 // One turn of a transcript: role, text, tool calls.
 
 import { memo } from "./memo";
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { Agent } from "./agent";
-import { type Call, type Piece, type ReplyUsage, type View, type Way, get, picture, query } from "./api";
+import { type Call, type Piece, type ReplyUsage, type View, type Way, get, query } from "./api";
 import { useGet } from "./hooks";
 import { Html } from "./html";
-import { Dialog, Failure, Time } from "./parts";
+import { Failure, Time } from "./parts";
+import { Picture } from "./picture";
 import { AnnotationLine, useAnnotation } from "./annotations";
 import { Icon, type IconName } from "./icons";
 import { useSetting } from "./settings";
@@ -246,14 +247,14 @@ function PieceView({
     case "note":
       return <p class={piece.bad ? "note bad" : "note"}>{piece.text}</p>;
     case "fold":
-      return <Folded name={name} title={piece.title} html={piece.html} />;
+      return <Folded name={name} title={piece.title} html={piece.html} cut={piece.cut} onAll={onAll} />;
     case "thinking":
       return piece.html === null ? (
         <p class="note thinking" title="Claude Code stored only a signature">
           <Icon name="brain" /> Thinking (the text was withheld)
         </p>
       ) : (
-        <Folded name={name} title="Thinking" icon="brain" html={piece.html} />
+        <Folded name={name} title="Thinking" icon="brain" html={piece.html} cut={piece.cut} onAll={onAll} />
       );
     case "picture":
       return <Picture piece={piece} view={view} where={where} />;
@@ -274,7 +275,21 @@ const More = ({ cut, onAll }: { cut: number; onAll: () => void }) => (
   </button>
 );
 
-function Folded({ name, title, html, icon }: { name: string; title: string; html: string; icon?: IconName }) {
+function Folded({
+  name,
+  title,
+  html,
+  icon,
+  cut,
+  onAll,
+}: {
+  name: string;
+  title: string;
+  html: string;
+  icon?: IconName;
+  cut?: number;
+  onAll: () => void;
+}) {
   const [open, set] = useUnfolded(name);
   return (
     <details class="fold" open={open} onToggle={(event) => set(event.currentTarget.open)}>
@@ -282,60 +297,8 @@ function Folded({ name, title, html, icon }: { name: string; title: string; html
         {icon && <Icon name={icon} />} {title}
       </summary>
       {open && <Html html={html} />}
+      {open && cut && <More cut={cut} onAll={onAll} />}
     </details>
-  );
-}
-
-function Picture({ piece, view, where }: { piece: Piece & { t: "picture" }; view: View; where: Where }) {
-  const [src, setSrc] = useState("");
-  const [broken, setBroken] = useState(false);
-  const [large, setLarge] = useState(false);
-  const path = piece.shown
-    ? `sessions/${encodeURIComponent(where.session)}/picture${query({ leaf: where.leaf, at: view.at, i: view.i, n: piece.n })}`
-    : "";
-  useEffect(() => {
-    if (!path) return;
-    const stop = new AbortController();
-    let made = "";
-    setBroken(false);
-    picture(path, stop.signal).then(
-      (address) => {
-        made = address;
-        if (stop.signal.aborted) URL.revokeObjectURL(made);
-        else setSrc(made);
-      },
-      () => {
-        if (!stop.signal.aborted) setBroken(true);
-      },
-    );
-    return () => {
-      stop.abort();
-      URL.revokeObjectURL(made);
-    };
-  }, [path]);
-  if (broken)
-    return (
-      <p class="note picture-broken">
-        <Icon name="imageOff" /> {piece.name}: this picture cannot be shown
-      </p>
-    );
-  if (!src)
-    return (
-      <p class="note">
-        <Icon name="image" /> {piece.name}
-      </p>
-    );
-  return (
-    <p class="picture">
-      <button type="button" class="enlarge" aria-label={`Enlarge ${piece.name}`} onClick={() => setLarge(true)}>
-        <img src={src} alt={piece.name} decoding="async" onError={() => setBroken(true)} />
-      </button>
-      {large && (
-        <Dialog title={piece.name} full onClose={() => setLarge(false)}>
-          <img class="large-picture" src={src} alt={piece.name} />
-        </Dialog>
-      )}
-    </p>
   );
 }
 

@@ -57,7 +57,9 @@ export function lasting(ms: number | null): string {
   const minutes = Math.round(ms / 60_000);
   if (minutes < 1) return `${Math.round(ms / 1000)} s`;
   if (minutes < 60) return `${minutes} min`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${minutes % 60} min`;
+  return several(Math.round(hours / 24), "day");
 }
 
 /** Ids such as `message-12` differ at their ends: only hexadecimal ones are cut. */
@@ -132,15 +134,17 @@ export const tookText = (ms: number) =>
       : lasting(ms);
 
 export const model = (name: string) => name.replace(/^claude-/, "").replace(/-\d{8}$/, "");
+/** `$0.0021`, `$12.40`, `$1,203`, as in the terminal. */
 export const money = (usd: number | null) =>
-  usd === null ? "–" : `$${usd < 10 ? usd.toFixed(2) : count(Math.round(usd))}`;
+  usd === null ? "–" : usd >= 1000 ? `$${count(Math.round(usd))}` : `$${usd.toFixed(usd > 0 && usd < 0.005 ? 4 : 2)}`;
 /** What one reply cost; mostly cents. */
 export const replyCost = (usd: number | null) =>
   usd === null ? "no price" : usd > 0 && usd < 0.0001 ? "<$0.0001" : `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
+/** `950`, `30k`, `1.2M`, `7.9G`, as in the terminal. */
 export function tokens(n: number): string {
   if (n < 1000) return String(n);
-  if (n < 1_000_000) return `${(n / 1000).toFixed(n < 10_000 ? 1 : 0)}k`;
-  return `${(n / 1_000_000).toFixed(1)}M`;
+  if (n < 999_500) return `${(n / 1e3).toFixed(n < 9950 ? 1 : 0)}k`;
+  return n < 999_950_000 ? `${(n / 1e6).toFixed(1)}M` : `${(n / 1e9).toFixed(1)}G`;
 }
 
 /** A title derived from another one, within the limits for titles. */

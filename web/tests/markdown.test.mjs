@@ -79,11 +79,11 @@ test("pictures are enlarged, and a broken one says so", async (t) => {
   const { claude } = made(t);
   const { page, go, wrong } = await open(t, await serve(t, claude));
   await go(`/s/${SESSION}`);
+  await page.locator(".picture-broken", { hasText: "cannot be shown" }).waitFor();
   await page.getByRole("button", { name: /^Enlarge/ }).click();
   await page.locator("dialog.full img.large-picture").waitFor();
   await page.keyboard.press("Escape");
   await page.waitForFunction(() => !document.querySelector("dialog[open]"));
-  await page.locator(".picture-broken", { hasText: "cannot be shown" }).waitFor();
   assert.deepEqual(wrong, []);
 });
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { importSource } from "./source.mjs";
 
-const { distinct, duration, middle, projectNames, tookText, unmarked, whenNext, whenSent } =
+const { distinct, duration, lasting, middle, projectNames, tokens, tookText, unmarked, whenNext, whenSent } =
   await importSource("words.ts");
 
 test("projects that end alike get as much of their path as tells them apart", () => {
@@ -55,4 +55,15 @@ test("durations are told in the unit that fits", () => {
   assert.equal(duration(null, "2026-01-01T00:00:00Z"), null);
   assert.equal(duration("2026-01-01T00:00:05Z", "2026-01-01T00:00:00Z"), null);
   assert.deepEqual([120, 2500, 42_000, 3_600_000].map(tookText), ["0.12 s", "2.5 s", "42 s", "1 h 0 min"]);
+});
+
+test("a session over many days is told in days", () => {
+  const hour = 3_600_000;
+  assert.deepEqual([47.5 * hour, 48 * hour, 313 * hour].map(lasting), ["47 h 30 min", "2 days", "13 days"]);
+});
+
+test("tokens are rounded as in the terminal", () => {
+  const numbers = [0, 999, 1000, 8496, 9950, 248_927, 999_499, 999_500, 1_880_000, 7_960_000_000];
+  const texts = ["0", "999", "1.0k", "8.5k", "10k", "249k", "999k", "1.0M", "1.9M", "8.0G"];
+  assert.deepEqual(numbers.map(tokens), texts);
 });

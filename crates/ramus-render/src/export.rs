@@ -30,6 +30,7 @@ use ramus_core::turn::{ToolCall, Turn};
 
 pub use call::{CallDiff, CallSummary, DocumentSection, document_sections, summarize_call};
 pub use head::{PathTokens, SiblingPath, TranscriptHeader};
+pub use phrases::{compaction_tokens, fallback_text, hook_verb, notification_text};
 
 /// The format of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,11 +7,11 @@ use ramus_core::history::History;
 use ramus_core::price::PriceList;
 use ramus_core::session::NodeId;
 use ramus_core::turn::{
-    ForkTurn, HookEffect, PromptTurn, Reply, ReplyPart, Thought, ToolAction, ToolCall, Turn,
-    TurnKind,
+    ForkTurn, PromptTurn, Reply, ReplyPart, Thought, ToolAction, ToolCall, Turn, TurnKind,
 };
 use ramus_render::export::{
-    DocumentSection, ExportConfig, ToolDetail, document_sections, summarize_call,
+    DocumentSection, ExportConfig, ToolDetail, compaction_tokens, document_sections, fallback_text,
+    hook_verb, notification_text, summarize_call,
 };
 use ramus_render::json::{ReplyUsage, from_reply};
 use ramus_render::text::{guess_note, is_withheld, resume_note};
@@ -91,9 +91,15 @@ pub(crate) enum Piece {
     Fold {
         title: String,
         html: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(optional))]
+        cut: Option<usize>,
     },
     Thinking {
         html: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(optional))]
+        cut: Option<usize>,
     },
     Call(CallView),
     /// The `n`-th picture of the turn.
@@ -182,7 +188,7 @@ impl TurnViewer<'_> {
     pub(crate) fn folded_parts(&self, turn: &Turn) -> Vec<(usize, String)> {
         let parts = self.turn_contents(turn).2.into_iter().enumerate();
         let folded = parts.filter_map(|(n, part)| match part {
-            Piece::Fold { html, .. } | Piece::Thinking { html: Some(html) } => Some((n, html)),
+            Piece::Fold { html, .. } | Piece::Thinking { html: Some(html), .. } => Some((n, html)),
             _ => None,
         });
         folded.collect()
@@ -220,56 +226,32 @@ impl TurnViewer<'_> {
                 (kind, none(), note(message.text.clone(), message.is_api_error))
             }
             TurnKind::Compaction(compaction) => {
-                let mut parts = Vec::new();
-                if let Some(pre) = compaction.pre_tokens {
-                    let text = match compaction.post_tokens {
-                        Some(post) => format!("{pre} → {post} tokens"),
-                        None => format!("{pre} tokens before compaction"),
-                    };
-                    parts.push(Piece::Note { text, bad: false });
-                }
+                let mut parts =
+                    compaction_tokens(compaction).map_or(Vec::new(), |text| note(text, false));
                 if let Some(summary) = &compaction.summary {
-                    let html = html::prose_html(&self.cut_text(summary).0);
-                    parts.push(Piece::Fold { title: "Summary".to_owned(), html });
+                    parts.push(self.fold("Summary".to_owned(), summary, html::prose_html));
                 }
                 ("compaction", compaction.trigger.clone().unwrap_or_default(), parts)
             }
             TurnKind::Notification(news) => {
-                let from = news.from.as_deref().unwrap_or("a task");
-                let status = news.status.as_deref().unwrap_or("reports");
-                let title = news.summary.clone().unwrap_or_else(|| format!("{from} {status}"));
-                let html = html::prose_html(&self.cut_text(&news.text).0);
+                let title = notification_text(news);
                 let parts = match news.text.trim() {
                     "" => note(title, false),
-                    _ => vec![Piece::Fold { title, html }],
+                    _ => vec![self.fold(title, &news.text, html::prose_html)],
                 };
                 ("notification", none(), parts)
             }
             TurnKind::Hook(hook) => {
-                let verb = match hook.effect {
-                    HookEffect::Reported => "says",
-                    HookEffect::Failed => "failed",
-                    HookEffect::Blocked => "blocked",
-                };
-                let title = format!("hook {} {verb}", hook.name);
-                (
-                    "hook",
-                    none(),
-                    vec![Piece::Fold {
-                        title,
-                        html: html::code_html("", &self.cut_text(&hook.text).0),
-                    }],
-                )
+                let title = format!("hook {} {}", hook.name, hook_verb(hook.effect));
+                let fold = self.fold(title, &hook.text, |text| html::code_html("", text));
+                ("hook", none(), vec![fold])
             }
             TurnKind::File(file) => {
                 let what = if file.edited { "changed on disk" } else { "attached" };
                 let title = format!("{} {what}", file.path);
                 let parts = match &file.text {
                     Some(text) => {
-                        vec![Piece::Fold {
-                            title,
-                            html: html::code_html(&file.path, &self.cut_text(text).0),
-                        }]
+                        vec![self.fold(title, text, |text| html::code_html(&file.path, text))]
                     }
                     None => note(title, false),
                 };
@@ -280,9 +262,8 @@ impl TurnViewer<'_> {
                 (if bad { "error" } else { "note" }, none(), note(message.text.clone(), bad))
             }
             TurnKind::Injected(text) => {
-                let html = html::prose_html(&self.cut_text(text).0);
                 let title = "Added by Claude Code".to_owned();
-                ("note", none(), vec![Piece::Fold { title, html }])
+                ("note", none(), vec![self.fold(title, text, html::prose_html)])
             }
             TurnKind::Fork(_) => ("fork", none(), Vec::new()),
             TurnKind::Resume(at) => ("resume", none(), note(resume_note(*at), false)),
@@ -290,14 +271,8 @@ impl TurnViewer<'_> {
             TurnKind::Unknown { kind, value } => {
                 let title = format!("unknown record type {kind}");
                 let text = format!("{value:#}");
-                (
-                    "unknown",
-                    none(),
-                    vec![Piece::Fold {
-                        title,
-                        html: html::code_html("json", &self.cut_text(&text).0),
-                    }],
-                )
+                let fold = self.fold(title, &text, |text| html::code_html("json", text));
+                ("unknown", none(), vec![fold])
             }
             TurnKind::Damaged { line, text } => {
                 let text = self.cut_text(text).0;
@@ -331,11 +306,10 @@ impl TurnViewer<'_> {
                     pieces.push(Piece::Html { html: html::prose_html(&text), cut });
                 }
                 ReplyPart::Thinking(Thought::Text(text)) => {
-                    pieces.push(Piece::Thinking {
-                        html: Some(html::prose_html(&self.cut_text(text).0)),
-                    });
+                    let (text, cut) = self.cut_text(text);
+                    pieces.push(Piece::Thinking { html: Some(html::prose_html(&text)), cut });
                 }
-                ReplyPart::Thinking(_) => pieces.push(Piece::Thinking { html: None }),
+                ReplyPart::Thinking(_) => pieces.push(Piece::Thinking { html: None, cut: None }),
                 ReplyPart::Call(call) => {
                     pieces.push(self.call_piece(calls, call));
                     calls += 1;
@@ -349,15 +323,12 @@ impl TurnViewer<'_> {
                     pictures += 1;
                 }
                 ReplyPart::Fallback { from, to } => {
-                    let name = |model: &Option<String>| {
-                        model.clone().unwrap_or("another model".to_owned())
-                    };
-                    let text = format!("switched from {1} to {0}", name(to), name(from));
+                    let text = fallback_text(from.as_deref(), to.as_deref());
                     pieces.push(Piece::Note { text, bad: false });
                 }
                 ReplyPart::Unknown(value) => {
-                    let text = self.cut_text(&value.to_string()).0;
-                    pieces.push(Piece::Html { html: html::code_html("json", &text), cut: None });
+                    let (text, cut) = self.cut_text(&value.to_string());
+                    pieces.push(Piece::Html { html: html::code_html("json", &text), cut });
                 }
             }
         }
@@ -461,6 +432,12 @@ impl TurnViewer<'_> {
             taken: branch.taken,
         });
         ForkView { kind: fork.kind.as_str(), ways: branches.collect() }
+    }
+
+    /// A text to open; a long one is cut.
+    fn fold(&self, title: String, text: &str, draw: impl Fn(&str) -> String) -> Piece {
+        let (text, cut) = self.cut_text(text);
+        Piece::Fold { title, html: draw(&text), cut }
     }
 
     fn cut_text(&self, text: &str) -> (String, Option<usize>) {

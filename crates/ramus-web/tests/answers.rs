@@ -540,3 +540,42 @@ fn prompts_are_sent_as_they_are_and_as_markdown() {
     let text = get_json(&home, &format!("/api/sessions/{ID}/text?at=0"));
     assert_eq!(text["text"], "**bold** and <b>not</b>");
 }
+
+#[test]
+fn a_search_in_one_session_shows_all_of_its_hits() {
+    let lines: Vec<String> = (0..12)
+        .map(|n| match n {
+            0 => "m0 user the needle".to_owned(),
+            _ => format!("m{n} < m{} user the needle {n}", n - 1),
+        })
+        .collect();
+    let home = test_home(&lines.join("\n"));
+    let count = |path: &str| get_text(&home, path).1.matches("ramus.find/1").count();
+    assert_eq!(count("/api/find?q=needle"), 3, "the best of each session");
+    assert_eq!(count(&format!("/api/find?q=needle&session={ID}")), 12);
+    assert_eq!(count(&format!("/api/find?q=needle&session={ID}&sort=newest")), 12);
+}
+
+#[test]
+fn a_folded_text_that_was_cut_says_so_and_is_sent_whole() {
+    let home = TestHome::new();
+    let thinking = "long thought ".repeat(4_000);
+    let lines = [
+        serde_json::json!({"type": "user", "uuid": "a", "parentUuid": null,
+            "message": {"role": "user", "content": "go"}}),
+        serde_json::json!({"type": "assistant", "uuid": "b", "parentUuid": "a", "message": {
+            "id": "m", "role": "assistant",
+            "content": [{"type": "thinking", "thinking": thinking}, {"type": "text", "text": "done"}]}}),
+    ];
+    let text = lines.map(|line| format!("{line}\n")).concat();
+    home.write_file(&format!("-home-dev-app/{ID}.jsonl"), &text);
+    let turns = get_json(&home, &format!("/api/sessions/{ID}/turns?to=9"));
+    let reply = turns["turns"].as_array().unwrap().iter().find(|turn| turn["kind"] == "answer");
+    let (reply, folded) = (reply.unwrap(), &reply.unwrap()["parts"][0]);
+    assert_eq!((&folded["t"], &folded["cut"]), (&"thinking".into(), &thinking.len().into()));
+    let address = format!("/api/sessions/{ID}/turn?at={}&i={}", reply["at"], reply["i"]);
+    let whole = get_json(&home, &address);
+    let html = whole["parts"][0]["html"].as_str().unwrap();
+    assert_eq!(html.matches("long thought").count(), 4_000);
+    assert_eq!(whole["parts"][0]["cut"], Value::Null);
+}

@@ -96,7 +96,7 @@ export function Details({
           <ResumeCommand id={id} say={say} />
           {session.resume.otherwise.map((other) => (
             <p key={other.rule} class="hush">
-              {other.rule} would continue <a href={route.session(id, "", other.leaf)}>elsewhere</a>.
+              {capital(other.rule)} would continue <a href={route.session(id, "", other.leaf)}>elsewhere</a>.
             </p>
           ))}
         </section>
@@ -181,6 +181,8 @@ export function Details({
     </div>
   );
 }
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The command that resumes the session at its resume point. */
 function ResumeCommand({ id, say }: { id: string; say: Say }) {

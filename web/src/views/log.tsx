@@ -1,7 +1,7 @@
 // Operations, newest first, each with undo.
 
 import { useState } from "preact/hooks";
-import { Act, type Request } from "../act";
+import { Act, type Request, operation } from "../act";
 import type { Log as Told } from "../api";
 import { useGet } from "../hooks";
 import { Failure, Head, Time, Waiting } from "../parts";
@@ -45,7 +45,7 @@ export function Log({ say }: { say: (text: string) => void }) {
         {data.operations.map((one) => (
           <li key={one.op} class={one.undone_by !== null ? "undone" : ""}>
             <span class="op">{one.op}</span>
-            <span class="what">{one.what}</span>
+            <span class="what">{operation(one.what)}</span>
             <span class="words">
               {one.words} <a href={route.session(one.session)}>{short(one.session)}</a>
               {!one.done && <span class="bad"> not finished</span>}
@@ -77,7 +77,7 @@ export function Log({ say }: { say: (text: string) => void }) {
           onClose={() => setRequest(undefined)}
           onDone={(done) => {
             setRequest(undefined);
-            say(`Done: ${done.words}`);
+            say(`Done: ${operation(done.words)}`);
             again();
           }}
         />

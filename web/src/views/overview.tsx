@@ -84,14 +84,17 @@ export function Overview() {
 }
 
 const DAY = 86_400_000;
+const noon = (day: string) => Date.parse(`${day}T12:00:00Z`);
 
 /** Up to a year of days: one square per day, one column per week. */
 function Heat({ activity }: { activity: Record<string, number> }) {
   const days = Object.keys(activity).sort();
   if (days.length === 0) return null;
   // Ends today, so that a current pause is visible.
-  const today = new Date(`${new Date().toISOString().slice(0, 10)}T12:00:00Z`).getTime();
-  const newest = Math.max(today, new Date(`${days[days.length - 1]}T12:00:00Z`).getTime());
+  const today = noon(new Date().toISOString().slice(0, 10));
+  const ahead = noon(days[days.length - 1]);
+  // A clock that was wrong once does not move the calendar into the future.
+  const newest = days.some((day) => noon(day) <= today) ? today : ahead;
   const end = newest + (6 - new Date(newest).getUTCDay()) * DAY;
   const weeks = 53;
   const begin = end - (weeks * 7 - 1) * DAY;
@@ -113,7 +116,7 @@ function Heat({ activity }: { activity: Record<string, number> }) {
       if (day === 0 && time.getUTCDate() <= 7)
         months.push(
           <text key={key} x={week * 14} y="11">
-            {time.toLocaleString("en", { month: "short", timeZone: "UTC" })}
+            {time.toLocaleString("en-GB", { month: "short", timeZone: "UTC" })}
           </text>,
         );
     }

@@ -6,11 +6,15 @@ import { type Hit, type Progress, type Refused, asRefused, query as asQuery, str
 import { useKeys } from "../hooks";
 import { ResumeButton } from "../copy";
 import { projectName } from "../projects";
+import { isWhole, pattern } from "../mark";
 import { Failure, Head, Time } from "../parts";
 import { beside, go, key, onLeave, placeHere, session } from "../route";
 import { several, short } from "../words";
 
 const FIELDS = ["q", "regex", "role", "branch", "tool", "since", "until", "project", "session", "sort"] as const;
+
+/** Filters that can be typed. */
+const HINTS = ["tool:Bash", "file:main.rs", "since:7d", "is:error", "-without"];
 
 /** The last results, shown at once when the user returns. */
 let last: { asked: string; hits: Hit[]; progress?: Progress } | undefined;
@@ -186,13 +190,21 @@ export function Search({ query }: { query: URLSearchParams }) {
       </form>
       <p class="hush" role="status">
         {!q
-          ? "Every branch, agent and tool result is searched. Filters: tool:Bash file:main.rs since:7d is:error -without"
+          ? "Every branch, agent and tool result is searched."
           : busy
             ? `Searching… ${several(hits.length, "hit")}`
             : progress
               ? `${several(progress.found, "message")}${progress.shown < progress.found ? `, the best ${progress.shown} are shown` : ""}${(progress.notes ?? []).map((note) => `. ${note}`).join("")}`
               : ""}
       </p>
+      {!q && (
+        <p class="hush filter-hints">
+          Filters:{" "}
+          {HINTS.map((hint) => (
+            <code key={hint}>{hint}</code>
+          ))}
+        </p>
+      )}
       {error && <Failure error={error} again={() => setTries(tries + 1)} />}
       {q && !busy && !error && progress?.found === 0 && (
         <section class="card empty">
@@ -223,7 +235,9 @@ export function Search({ query }: { query: URLSearchParams }) {
                   {hit.agent && <span class="agent-word">agent</span>}
                   <span class="where">{projectName(hit.project)}</span>
                   <span>{isGone(hit) ? "prompt only" : (KINDS[hit.kind] ?? hit.kind)}</span>
-                  {hit.conversation && <span>@{hit.conversation}</span>}
+                  {hit.conversation && (
+                    <span title={`Conversation ${hit.conversation} of the session`}>@{hit.conversation}</span>
+                  )}
                   {hit.status === "abandoned" && <span class="left-word">abandoned</span>}
                   <Time at={hit.timestamp} />
                 </span>
@@ -245,8 +259,12 @@ const KINDS: Record<string, string> = {
   answer: "reply",
   queued: "queued prompt",
   meta: "note of the client",
-  "tool-call": "tool call",
+  "tool-input": "tool call",
   "tool-result": "tool result",
+  "command-output": "output of a command",
+  system: "note of the client",
+  "pr-link": "pull request",
+  "last-prompt": "last prompt",
 };
 
 /** Whether the session was deleted and only this prompt is left. */
@@ -260,21 +278,19 @@ function Snippet({ hit }: { hit: Hit }) {
   const letters = [...hit.snippet];
   const [from, to] = hit.match;
   const found = letters.slice(from, to).join("");
+  const again = found.trim() ? pattern(found, "giu", isWhole(letters[from - 1], letters[to])) : undefined;
   return (
     <span class="snippet">
-      {marked(letters.slice(0, from).join(""), found)}
+      {marked(letters.slice(0, from).join(""), again)}
       <mark>{found}</mark>
-      {marked(letters.slice(to).join(""), found)}
+      {marked(letters.slice(to).join(""), again)}
     </span>
   );
 }
 
 /** Marks what was found wherever it occurs again. */
-function marked(text: string, found: string) {
-  if (!found.trim()) return text;
-  const again = new RegExp(`(${found.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")})`, "gi");
-  return text.split(again).map((part, at) => (at % 2 ? <mark key={at}>{part}</mark> : part));
-}
+const marked = (text: string, again?: RegExp) =>
+  again ? text.split(again).map((part, at) => (at % 2 ? <mark key={at}>{part}</mark> : part)) : text;
 
 const nodeOf = (hit: Hit) => (hit.address.includes(":") ? hit.address.slice(hit.address.indexOf(":") + 1) : undefined);
 

@@ -135,6 +135,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
         <Moved
           id={id}
           moved={moved}
+          isLeft={told?.leaf === moved.left}
           say={say}
           onClose={() => setMoved(undefined)}
           onBack={() => {

@@ -6,34 +6,29 @@ import { MAX_SERIES, StackedBars } from "../chart";
 import { useGet } from "../hooks";
 import { Icon } from "../icons";
 import { Bars, Failure, Head, Numbers, Waiting } from "../parts";
-import { go, key, session as sessionAt } from "../route";
+import { key, session as sessionAt } from "../route";
 import { count, model, money, several, short, tokens, unmarked, whenSent } from "../words";
 import { Blocks } from "./usage/blocks";
+import { MEASURES, STACKS, useChoices } from "./usage/choices";
 import {
+  type Group,
   type Measure,
   type Range,
   type StackBy,
+  type Unit,
   amountOf,
   cacheShare,
+  costText,
   csv,
   dayTime,
   groupNames,
   groups,
-  lastDays,
   periods,
-  today,
   tokensOf,
   totalsOf,
 } from "./usage/figures";
 
-const MEASURES: Record<Measure, string> = { cost: "Cost", tokens: "Tokens", messages: "Replies" };
 const SHOW: Record<Measure, (n: number) => string> = { cost: money, tokens, messages: count };
-const STACKS: Record<StackBy, string> = {
-  model: "Model",
-  project: "Project",
-  branch: "Branch status",
-  agent: "Agents",
-};
 const RANGES: [string, number][] = [
   ["7 days", 7],
   ["30 days", 30],
@@ -42,8 +37,16 @@ const RANGES: [string, number][] = [
 const MOST = 12;
 const BUDGET = "ramus-budget";
 
-const dayLabel = (day: string) =>
-  new Date(dayTime(day)).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+/** A day; with its year where a range has several. */
+const dayLabel = (day: string, { from, to }: Range) =>
+  new Date(dayTime(day)).toLocaleDateString("en-GB", {
+    day: "numeric",
+    month: "short",
+    year: from.slice(0, 4) === to.slice(0, 4) ? undefined : "2-digit",
+    timeZone: "UTC",
+  });
+/** How many days a bar has, for the budget. */
+const UNIT_DAYS: Record<Unit, number> = { day: 1, week: 7, month: 30.4, year: 365 };
 
 export function UsageView({ query }: { query: URLSearchParams }) {
   const { data, error, again } = useGet<DailyUsage>("usage/daily");
@@ -75,43 +78,6 @@ export function UsageView({ query }: { query: URLSearchParams }) {
   return <Figures data={data} query={query} />;
 }
 
-/** The choices are part of the address, so that they can be bookmarked and shared. */
-function useChoices(query: URLSearchParams, data: DailyUsage) {
-  const days = data.rows.flatMap((row) => row.day ?? []);
-  const first = days.reduce((a, b) => (a < b ? a : b), today());
-  const newest = days.reduce((a, b) => (a > b ? a : b), first);
-  // An old history is shown up to its last day.
-  const end = newest > today() || newest < lastDays(today(), 30).from ? newest : today();
-  const [from, to] = [query.get("from"), query.get("to")];
-  const named = query.get("days") ?? (from || to ? "" : "30");
-  const range: Range =
-    named === "all"
-      ? { from: first, to: end }
-      : Number(named) > 0
-        ? lastDays(end, Number(named))
-        : { from: from || first, to: to || end };
-  const choose = (values: Record<string, string>) => {
-    const next = new URLSearchParams(query);
-    for (const [name, value] of Object.entries(values)) {
-      if (value) next.set(name, value);
-      else next.delete(name);
-    }
-    go(`/usage${next.size ? `?${next}` : ""}`, "replace");
-  };
-  const priced = data.rows.some((row) => row.cost_usd);
-  const measure = (query.get("show") as Measure | null) ?? (priced ? "cost" : "tokens");
-  const by = (query.get("by") as StackBy | null) ?? "model";
-  return {
-    range,
-    named,
-    choose,
-    measure: measure in MEASURES ? measure : "tokens",
-    by: by in STACKS ? by : "model",
-    day: query.get("day") ?? "",
-    group: query.get("group") ?? "",
-  };
-}
-
 function Figures({ data, query }: { data: DailyUsage; query: URLSearchParams }) {
   const { range, named, choose, measure, by, day, group } = useChoices(query, data);
   const [budget, setBudget] = useState(() => Number(localStorage.getItem(BUDGET)) || 0);
@@ -137,7 +103,7 @@ function Figures({ data, query }: { data: DailyUsage; query: URLSearchParams }) 
     }
     return list.map((period, n) => ({
       key: period.key,
-      label: unit === "month" ? period.key : dayLabel(period.from),
+      label: unit === "month" || unit === "year" ? period.key : dayLabel(period.from, range),
       parts: sums[n],
     }));
   }, [inRange, list, names.join("\n"), measure]);
@@ -149,7 +115,6 @@ function Figures({ data, query }: { data: DailyUsage; query: URLSearchParams }) 
   const totals = totalsOf(chosen);
   const abandoned = totalsOf(chosen.filter((row) => row.abandoned));
   const agents = totalsOf(chosen.filter((row) => row.agent));
-  const perPeriod = unit === "day" ? 1 : unit === "week" ? 7 : 30.4;
   const save = () => {
     const file = new Blob([csv(data, chosen)], { type: "text/csv" });
     const link = document.createElement("a");
@@ -194,7 +159,7 @@ function Figures({ data, query }: { data: DailyUsage; query: URLSearchParams }) 
           />
         </label>
         <label>
-          to{" "}
+          To{" "}
           <input
             type="date"
             value={range.to}
@@ -236,7 +201,7 @@ function Figures({ data, query }: { data: DailyUsage; query: URLSearchParams }) 
       </div>
       <Numbers
         of={[
-          ["cost", totals.unpriced > 0 && totals.cost === 0 ? "–" : money(totals.cost)],
+          ["cost", costText(totals)],
           ["tokens", tokens(totals.input + totals.output + totals.cache_read + totals.cache_write)],
           ["replies", totals.messages],
           ["from the cache", `${Math.round(100 * cacheShare(totals))} %`],
@@ -248,7 +213,8 @@ function Figures({ data, query }: { data: DailyUsage; query: URLSearchParams }) 
         <p class="chosen-chips">
           {period && (
             <button type="button" class="quiet chip" onClick={() => choose({ day: "" })}>
-              {period.from === period.to ? dayLabel(period.from) : `${dayLabel(period.from)} – ${dayLabel(period.to)}`}{" "}
+              {dayLabel(period.from, range)}
+              {period.from !== period.to && ` – ${dayLabel(period.to, range)}`}
               <Icon name="close" />
             </button>
           )}
@@ -269,7 +235,7 @@ function Figures({ data, query }: { data: DailyUsage; query: URLSearchParams }) 
             bars={bars}
             series={names}
             show={SHOW[measure]}
-            line={measure === "cost" && budget > 0 ? budget * perPeriod : undefined}
+            line={measure === "cost" && budget > 0 ? budget * UNIT_DAYS[unit] : undefined}
             chosen={day}
             onChoose={(one) => choose({ day: one === day ? "" : one })}
           />
@@ -314,7 +280,7 @@ function GroupTable({
   onChoose,
 }: {
   title: string;
-  rows: { name: string; amount: number }[];
+  rows: Group[];
   measure: Measure;
   chosen: string;
   onChoose: (name: string) => void;
@@ -341,7 +307,7 @@ function GroupTable({
               <td class="bar-cell">
                 <span class="meter" style={{ inlineSize: `${Math.max(1, (100 * row.amount) / most)}%` }} />
               </td>
-              <td class="amount">{SHOW[measure](row.amount)}</td>
+              <td class="amount">{measure === "cost" ? costText(totalsOf(row.rows)) : SHOW[measure](row.amount)}</td>
             </tr>
           ))}
         </tbody>
@@ -407,7 +373,7 @@ function SessionTable({ data, rows, measure }: { data: DailyUsage; rows: DailyRo
                     </th>
                     <td>{count(sum.messages)}</td>
                     <td>{tokens(one.rows.reduce((n, row) => n + tokensOf(row), 0))}</td>
-                    <td>{sum.unpriced > 0 && sum.cost === 0 ? "–" : money(sum.cost)}</td>
+                    <td>{costText(sum)}</td>
                   </tr>
                   {open === index && (
                     <tr class="opened-row">

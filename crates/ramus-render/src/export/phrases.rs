@@ -14,7 +14,7 @@ pub(super) fn branch_state(branch: &ForkTurnBranch) -> &'static str {
 }
 
 /// Returns the verb for what a hook did.
-pub(super) fn hook_verb(effect: HookEffect) -> &'static str {
+pub fn hook_verb(effect: HookEffect) -> &'static str {
     match effect {
         HookEffect::Reported => "reported",
         HookEffect::Failed => "failed",
@@ -23,14 +23,14 @@ pub(super) fn hook_verb(effect: HookEffect) -> &'static str {
 }
 
 /// Summarizes a notification of a task or agent.
-pub(super) fn notification_text(news: &Notification) -> String {
+pub fn notification_text(news: &Notification) -> String {
     let from = news.from.as_deref().unwrap_or("a task");
     let status = news.status.as_deref().unwrap_or("reported");
     news.summary.clone().unwrap_or_else(|| format!("{from} {status}"))
 }
 
 /// Returns the token counts of a compaction, if they were recorded.
-pub(super) fn compaction_tokens(compaction: &Compaction) -> Option<String> {
+pub fn compaction_tokens(compaction: &Compaction) -> Option<String> {
     Some(match (compaction.pre_tokens, compaction.post_tokens) {
         (Some(pre), Some(post)) => {
             format!("{} → {} tokens", grouped_digits(pre), grouped_digits(post))
@@ -41,7 +41,7 @@ pub(super) fn compaction_tokens(compaction: &Compaction) -> Option<String> {
 }
 
 /// Describes a switch to another model.
-pub(super) fn fallback_text(from: Option<&str>, to: Option<&str>) -> String {
+pub fn fallback_text(from: Option<&str>, to: Option<&str>) -> String {
     let name = |model: Option<&str>| model.map_or("another model", model_name).to_owned();
     format!("switched from {} to {}", name(from), name(to))
 }

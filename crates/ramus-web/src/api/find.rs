@@ -68,6 +68,10 @@ pub(crate) async fn get_find(
     let typed = request.scope_text.take();
     let scope = move || search_scope(&resolver, &wanted, typed.as_deref());
     request.scope = state.queues.run(TaskKind::Searches, scope).await??;
+    // A search in one session shows all of its hits.
+    if matches!(request.scope, Scope::Session(_)) {
+        request.per_session = None;
+    }
     let resolver = state.clone();
     let load = move || {
         let loaded = resolver.workspace.load_like_model(&mut request);

@@ -1,6 +1,6 @@
 // Changes to a session: the choices, the plan, and where to go afterwards.
 
-import { Act, Merge, Rename, type Request } from "../../act";
+import { Act, Merge, Rename, type Request, operation } from "../../act";
 import type { Conversation } from "../../api";
 import { CopyCommand } from "../../copy";
 import { Icon } from "../../icons";
@@ -34,12 +34,15 @@ export interface MovedTo {
 export function Moved({
   id,
   moved,
+  isLeft,
   say,
   onBack,
   onClose,
 }: {
   id: string;
   moved: MovedTo;
+  /** The messages that were left are shown. */
+  isLeft: boolean;
   say: Say;
   onBack: () => void;
   onClose: () => void;
@@ -47,8 +50,16 @@ export function Moved({
   return (
     <div class="moved-banner" role="note">
       <p>
-        <b>Claude Code now resumes here.</b> <a href={route.session(id, moved.left)}>Show the later messages</a>: they
-        are still in the session.
+        {isLeft ? (
+          <>
+            <b>Claude Code now resumes at an earlier message.</b> <a href={route.session(id)}>Show where it resumes</a>
+          </>
+        ) : (
+          <>
+            <b>Claude Code now resumes here.</b> <a href={route.session(id, moved.left)}>Show the later messages</a>:
+            they are still in the session.
+          </>
+        )}
       </p>
       {moved.command && <CopyCommand command={moved.command} say={say} />}
       <button type="button" onClick={onBack}>
@@ -93,7 +104,7 @@ export function Changing({ id, title, change, onChange, answers, say, onMoved }:
         answers.forgetNews();
         // An undo can only be reverted in the log.
         const undo = { label: "Undo", act: () => onChange({ request: { what: "undo", op: done.op } }) };
-        say(`Done: ${done.words}`, request.what === "undo" ? undefined : undo);
+        say(`Done: ${operation(done.words)}`, request.what === "undo" ? undefined : undo);
         if (request.what === "goto" && done.session === route.plain(id)) onMoved(done.op, done.resume_command);
         if (request.what === "fork" || request.what === "merge") route.go(route.session(done.session));
         else if (request.what === "trash") route.go("/");

@@ -1,7 +1,7 @@
 // Find within a session: `/` opens a field, Enter goes from hit to hit.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Hit, type Refused, asRefused, query, stream } from "../../api";
+import { type Hit, type Progress, type Refused, asRefused, query, stream } from "../../api";
 import { Icon } from "../../icons";
 import * as route from "../../route";
 import { count } from "../../words";
@@ -11,16 +11,22 @@ interface FoundHit {
   words: string;
 }
 
+const isHit = (line: Hit | Progress): line is Hit => line.schema === "ramus.find/1";
+
 /** How long typing must pause before the session is searched. */
 const PAUSE = 180;
 
-export function FindBar({ id, project, onClose }: { id: string; project?: string; onClose: () => void }) {
+export function FindBar({ id, onClose }: { id: string; onClose: () => void }) {
   const [text, setText] = useState("");
   const [hits, setHits] = useState<FoundHit[]>([]);
   const [at, setAt] = useState(-1);
   const [busy, setBusy] = useState(false);
+  /** The newest hits are listed if there are too many. */
+  const [more, setMore] = useState(false);
   const [error, setError] = useState<Refused>();
   const field = useRef<HTMLInputElement>(null);
+  // What the agents of a session say is in transcripts of their own.
+  const agent = /^agent-/.test(id) ? route.plain(id).slice("agent-".length) : "";
   useEffect(() => field.current?.focus(), []);
   useEffect(() => {
     setHits([]);
@@ -31,8 +37,13 @@ export function FindBar({ id, project, onClose }: { id: string; project?: string
     const timer = setTimeout(() => {
       setBusy(true);
       const found: FoundHit[] = [];
-      stream<Hit>(`find${query({ q: text, session: id, project })}`, stop.signal, (line) => {
-        if (line.schema !== "ramus.find/1" || line.agent || !line.address.includes(":")) return;
+      let progress: Progress | undefined;
+      stream<Hit | Progress>(`find${query({ q: text, session: id, sort: "newest" })}`, stop.signal, (line) => {
+        if (!isHit(line)) {
+          progress = line;
+          return;
+        }
+        if ((line.agent ?? "") !== agent || !line.address.includes(":")) return;
         const words = [...line.snippet].slice(...line.match).join("");
         found.push({ node: line.address.slice(line.address.indexOf(":") + 1), words });
       }).then(
@@ -40,6 +51,7 @@ export function FindBar({ id, project, onClose }: { id: string; project?: string
           setBusy(false);
           // Hits come newest first; a reader goes from top to bottom.
           setHits(found.reverse());
+          setMore(progress !== undefined && progress.shown < progress.found);
         },
         (failure) => {
           setBusy(false);
@@ -85,7 +97,7 @@ export function FindBar({ id, project, onClose }: { id: string; project?: string
               ? "…"
               : hits.length === 0
                 ? "no matches"
-                : `${at < 0 ? "" : `${count(at + 1)} of `}${count(hits.length)}`}
+                : `${at < 0 ? "" : `${count(at + 1)} of `}${more ? "the last " : ""}${count(hits.length)}`}
       </span>
       <button
         type="button"

@@ -43,7 +43,24 @@ export function Head({ id, title, session, lineage, told, panels, onExport, onFi
           {title}
         </h1>
         <p class="facts">
-          {session && <a href={route.project(session.project)}>{projectName(session.project, session.cwd)}</a>}
+          {told && told.count > 0 && (
+            <span
+              class={`tag ${told.status}`}
+              title={
+                told.conversation
+                  ? `Conversation ${told.conversation} of this session. In a terminal: ramus show ${short(id)}@${told.conversation}`
+                  : undefined
+              }
+            >
+              {told.resumes ? "resumes" : told.status}
+              {told.conversation ? ` @${told.conversation}` : ""}
+            </span>
+          )}
+          {session && (
+            <a class="where" href={route.project(session.project)}>
+              {projectName(session.project, session.cwd)}
+            </a>
+          )}
           {session?.parent && (
             <a href={route.session(route.beside(id, session.parent))}>agent of {short(session.parent)}</a>
           )}
@@ -59,19 +76,6 @@ export function Head({ id, title, session, lineage, told, panels, onExport, onFi
         {annotation && <AnnotationLine of={annotation} />}
       </div>
       <div class="tools">
-        {told && told.count > 0 && (
-          <span
-            class={`tag ${told.status}`}
-            title={
-              told.conversation
-                ? `Conversation ${told.conversation} of this session. In a terminal: ramus show ${short(id)}@${told.conversation}`
-                : undefined
-            }
-          >
-            {told.resumes ? "resumes" : told.status}
-            {told.conversation ? ` @${told.conversation}` : ""}
-          </span>
-        )}
         <span class="group" role="group" aria-label="This session">
           {told && told.count > 0 && !id.startsWith("agent-") && (
             <ResumeButton of={id} node={told.resumes ? undefined : told.leaf} />

@@ -104,10 +104,15 @@ function ResumeItem({ id, node, copy }: { id: string; node: string; copy: (text:
       <button type="button" disabled={!data} onClick={() => data && copy(data.command, "Command copied")}>
         <b>Copy the command that resumes here</b>
         {data && (
-          <span>
-            <code>{data.command}</code> {FIRST_STEP[data.first_step]}
-            {data.missing_directory && ` The directory ${data.missing_directory} does not exist; add --cd DIR.`}
-          </span>
+          <>
+            <span>
+              <code>{data.command}</code>
+            </span>
+            <span>
+              {FIRST_STEP[data.first_step]}
+              {data.missing_directory && ` The directory ${data.missing_directory} does not exist; add --cd DIR.`}
+            </span>
+          </>
         )}
       </button>
     </li>

@@ -22,6 +22,8 @@ interface Span {
 const PAUSE = 5 * 60_000;
 const GAP = 14;
 const LANE = 24;
+/** The room of a time. */
+const LABEL = 110;
 /** How many lanes and spans are drawn. */
 const MOST = 400;
 
@@ -116,6 +118,14 @@ export function TracePanel({
     y += LANE;
     return { name, lane, top };
   });
+  // Each time has room before the next one and before the edge.
+  const labelled = new Set<(typeof parts)[number]>();
+  let free = 0;
+  for (const part of parts)
+    if (part.x >= free && (part.x + LABEL <= width || part === parts[0])) {
+      labelled.add(part);
+      free = part.x + LABEL;
+    }
   const open = (one: Span) => {
     if (one.agent) onAgent(one.agent.id);
     else if (one.at !== null) onGo(one.at);
@@ -127,7 +137,8 @@ export function TracePanel({
   return (
     <div class="trace">
       <p class="panel-bar">
-        {several(helpers.length, "agent")}, {several(tasks.length, "background task")};{" "}
+        {helpers.length > 0 && `${several(helpers.length, "agent")}, `}
+        {tasks.length > 0 && `${several(tasks.length, "background task")}, `}
         {tookText(parts.reduce((sum, one) => sum + one.to - one.from, 0))} of work
         {parts.length > 1 && `, ${several(parts.length - 1, "pause")} omitted`}
       </p>
@@ -136,7 +147,7 @@ export function TracePanel({
           {parts.map((part, index) => (
             <g key={part.from}>
               <text x={part.x} y={13}>
-                {index === 0 || part.x - parts[index - 1].x > 70 ? whenSent(new Date(part.from).toISOString()) : ""}
+                {labelled.has(part) ? whenSent(new Date(part.from).toISOString()) : ""}
               </text>
               {index > 0 && (
                 <rect class="pause" x={part.x - gap + 2} y={20} width={Math.max(1, gap - 4)} height={y - 16} />

@@ -39,7 +39,7 @@ export function Blocks({ blocks, range }: { blocks: BlockRow[]; range: Range }) 
           <tbody>
             {newest.map((one) => (
               <tr key={one.start}>
-                <th scope="row">
+                <th scope="row" class="when">
                   {whenSent(one.start)} {one === running && <span class="live">running</span>}
                 </th>
                 <td>{count(one.messages)}</td>

@@ -1,7 +1,7 @@
 // Sums of daily usage, by period and key.
 
 import type { DailyRow, DailyUsage } from "../../api";
-import { middle, model, projectNames } from "../../words";
+import { middle, model, money, projectNames } from "../../words";
 
 export type Measure = "cost" | "tokens" | "messages";
 export type StackBy = "model" | "project" | "branch" | "agent";
@@ -24,12 +24,21 @@ export function today(): string {
 /** The last days until one, that one included. */
 export const lastDays = (to: string, days: number): Range => ({ from: dayText(dayTime(to) - (days - 1) * DAY), to });
 
-/** Every day of a range, including days without usage; at most ten years. */
-export function daysOf({ from, to }: Range): string[] {
-  const days: string[] = [];
-  for (let time = dayTime(from); time <= dayTime(to) && days.length < 3660; time += DAY) days.push(dayText(time));
-  return days;
+/** The days that a history has, and the one that ranges end on. */
+export function daysOf(data: DailyUsage): { first: string; newest: string; end: string } {
+  const now = today();
+  const days = data.rows.flatMap((row) => row.day ?? []).sort();
+  const first = days[0] ?? now;
+  const newest = days.at(-1) ?? now;
+  // A clock that was wrong once does not move ranges into the future.
+  const last = days.findLast((day) => day <= lastDays(now, 0).from) ?? newest;
+  // An old history is shown up to its last day.
+  return { first, newest, end: last > now || last < lastDays(now, 30).from ? last : now };
 }
+
+/** A day from an address, if it is one. */
+export const dayFrom = (text: string | null): string | undefined =>
+  text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && Number.isFinite(dayTime(text)) ? text : undefined;
 
 export const tokensOf = (row: DailyRow) => row.input + row.output + row.cache_read + row.cache_write;
 export const amountOf = (row: DailyRow, measure: Measure) =>
@@ -58,6 +67,9 @@ export function totalsOf(rows: DailyRow[]): Totals {
   }
   return sum;
 }
+
+/** The cost, unless no model of it has a known price. */
+export const costText = ({ cost, unpriced }: Totals) => (unpriced > 0 && cost === 0 ? "–" : money(cost));
 
 /** The share of input tokens that was read from the cache. */
 export const cacheShare = ({ input, cache_read, cache_write }: Totals) =>
@@ -105,19 +117,33 @@ export interface Period {
   to: string;
 }
 
-/** Days, weeks or months, depending on how many bars fit into a chart. */
-export function periods(range: Range): { unit: "day" | "week" | "month"; list: Period[] } {
-  const days = daysOf(range);
-  const unit = days.length <= 120 ? "day" : days.length <= 800 ? "week" : "month";
+export type Unit = "day" | "week" | "month" | "year";
+
+/** Days, weeks, months or years, depending on how many bars fit into a chart. */
+export function periods(range: Range): { unit: Unit; list: Period[] } {
+  const days = 1 + Math.round((dayTime(range.to) - dayTime(range.from)) / DAY);
+  if (days > 3660) return { unit: "year", list: years(range) };
+  const unit = days <= 120 ? "day" : days <= 800 ? "week" : "month";
   const list: Period[] = [];
-  for (const day of days) {
-    const monday = dayText(dayTime(day) - ((new Date(dayTime(day)).getUTCDay() + 6) % 7) * DAY);
+  for (let time = dayTime(range.from); time <= dayTime(range.to); time += DAY) {
+    const day = dayText(time);
+    const monday = dayText(time - ((new Date(time).getUTCDay() + 6) % 7) * DAY);
     const key = unit === "day" ? day : unit === "week" ? monday : day.slice(0, 7);
     const last = list.at(-1);
     if (last?.key === key) last.to = day;
     else list.push({ key, from: day, to: day });
   }
   return { unit, list };
+}
+
+function years({ from, to }: Range): Period[] {
+  const list: Period[] = [];
+  for (let year = Number(from.slice(0, 4)); year <= Number(to.slice(0, 4)); year += 1) {
+    const key = String(year).padStart(4, "0");
+    const [first, last] = [`${key}-01-01`, `${key}-12-31`];
+    list.push({ key, from: from > first ? from : first, to: to < last ? to : last });
+  }
+  return list;
 }
 
 const quoted = (value: string | number | null) => {
