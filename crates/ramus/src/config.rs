@@ -443,7 +443,10 @@ impl FileEntry {
 mod tests {
     use std::path::Path;
 
-    use super::{ColorChoice, ConfigFile, SettingOrigin, UsualScope};
+    use clap::CommandFactory;
+
+    use super::{ColorChoice, ConfigFile, KEYS, SettingOrigin, UsualScope};
+    use crate::args::Args;
 
     fn parse(text: &str) -> Result<ConfigFile, String> {
         ConfigFile::parse(Path::new("c.toml"), text).map_err(|error| format!("{:#}", error.error))
@@ -458,6 +461,19 @@ mod tests {
         let columns = config.columns.unwrap().0;
         assert_eq!(columns, ["id", "title"]);
         assert!(config.unknown.is_empty());
+    }
+
+    #[test]
+    fn the_help_names_every_key() {
+        let command = Args::command();
+        let help = command.find_subcommand("config").unwrap().get_long_about().unwrap();
+        let help = help.to_string();
+        let words: Vec<&str> =
+            help.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        for key in KEYS {
+            let heading = format!("[{key}]");
+            assert!(words.iter().any(|word| *word == key || *word == heading), "{key}");
+        }
     }
 
     #[test]
