@@ -111,7 +111,7 @@ impl Settings {
         Self::merge(global, path, text.is_some(), file)
     }
 
-    /// The same without a file, for those who must not fail.
+    /// Like [`load`](Self::load) without the file, for commands that must not fail.
     pub(crate) fn without_file(global: &Global) -> Self {
         let merged = Self::merge(global, config_path(), false, ConfigFile::default());
         merged.unwrap_or_else(|_| Self {
@@ -329,7 +329,7 @@ impl ConfigFile {
                         let entry = FileEntry { place: format!("{}:{line}", path.display()), line };
                         let bound =
                             entry.bind_keys(&mut config.keys, action.get_ref(), keys.get_ref());
-                        // Screens with other keys are better than none.
+                        // A wrong key binding is a warning: screens with the usual keys are better than none.
                         config.unknown.extend(bound.err());
                     }
                 }
@@ -344,7 +344,7 @@ impl ConfigFile {
     }
 }
 
-/// Where a value stands.
+/// The position of a value in the file, for messages.
 struct FileEntry {
     place: String,
     line: usize,

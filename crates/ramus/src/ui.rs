@@ -218,7 +218,7 @@ impl Ui {
         Ok(self.output_writer().write_all(text.as_bytes())?)
     }
 
-    /// Leaks large values. A program that ends soon leaves freeing to the system, which does it at once.
+    /// Leaks a large value: the program ends soon, and the system frees its memory faster.
     pub(crate) fn let_go<T>(&self, held: T) {
         if matches!(self.out, OutputStream::Plain(_) | OutputStream::Pager { .. }) {
             std::mem::forget(held);

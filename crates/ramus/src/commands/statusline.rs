@@ -43,20 +43,20 @@ struct ClientStatus {
 }
 
 impl ClientStatus {
-    /// Takes each value that is there as expected: one that is not says nothing about the others.
+    /// Reads each value by itself, so that an unexpected one does not hide the others.
     fn parse(input: &[u8]) -> Self {
-        let told: Value = serde_json::from_slice(input).unwrap_or_default();
+        let status: Value = serde_json::from_slice(input).unwrap_or_default();
         Self {
-            transcript_path: told["transcript_path"].as_str().map(PathBuf::from),
-            total_cost_usd: told["cost"]["total_cost_usd"].as_f64(),
-            context_window_size: told["context_window"]["context_window_size"].as_u64(),
+            transcript_path: status["transcript_path"].as_str().map(PathBuf::from),
+            total_cost_usd: status["cost"]["total_cost_usd"].as_f64(),
+            context_window_size: status["context_window"]["context_window_size"].as_u64(),
         }
     }
 }
 
 pub(crate) fn statusline(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     let mut input = Vec::new();
-    // What cannot be read is not known.
+    // If the input cannot be read, the line leaves out what it would have shown.
     let _ = std::io::stdin().take(MAX_INPUT).read_to_end(&mut input);
     let client = ClientStatus::parse(&input);
     let status = session_status(global, &client).unwrap_or_default();

@@ -70,7 +70,7 @@ pub(super) fn table_lines(
     context: &TableContext<'_>,
 ) -> Vec<Line> {
     let mut all = rows::table_rows(report, by, context);
-    // Whole paths share their beginnings, so their sum would mean nothing.
+    // Conversations share their first messages, so a sum would count them several times.
     if all.len() > 1 && by != UsageBy::Conversation {
         all.push(rows::UsageRow::total_row(&report.totals));
     }
