@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use ramus_core::ids::ShortIds;
 use ramus_render::layout::{pad_line, truncate_line};
+use ramus_render::text::format_dollars;
 use ramus_render::{Label, Line};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -118,7 +119,7 @@ impl FieldPrinter<'_> {
                 self.clock.short_text(Some(time))
             }
             ("bytes", Value::Number(bytes)) => table::bytes(bytes.as_u64().unwrap_or(0)),
-            ("cost_usd", Value::Number(cost)) => format!("${:.2}", cost.as_f64().unwrap_or(0.0)),
+            ("cost_usd", Value::Number(cost)) => format_dollars(cost.as_f64().unwrap_or(0.0)),
             _ => plain_text(value),
         }
     }

@@ -15,7 +15,7 @@ use ramus_core::time::Time;
 use ramus_core::usage::{FileUsage, UsageBlock, UsageLedger, UsageTotal};
 use ramus_render::chart::draw_bar;
 use ramus_render::json::{Amounts, Answer, RunningBlock};
-use ramus_render::text::format_tokens;
+use ramus_render::text::{format_dollars, format_tokens};
 use ramus_render::{Label, Line};
 use ramus_store::follow::{FollowConfig, FollowEvent, FollowEvents, follow_files};
 
@@ -194,7 +194,7 @@ fn block_lines(
     let minutes = ((moment.as_millis() - block.start.as_millis()) / 60_000).max(1);
     let mut money = Line::plain("  cost      ").with(&format_cost(&amounts), Label::Strong);
     if let Some(projected) = projected_cost(block, sum, moment) {
-        money.push(&format!("  ${projected:.2} projected"), Label::Dim);
+        money.push(&format!("  {} projected", format_dollars(projected)), Label::Dim);
     }
     let pace = sum.tokens.total() / minutes as u64;
     vec![
