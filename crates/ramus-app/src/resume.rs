@@ -116,14 +116,29 @@ impl ResumePlan {
         decision: Option<ResumeDecision>,
         client_args: &[OsString],
     ) -> String {
+        self.line_for_system(cfg!(windows), address, decision, client_args)
+    }
+
+    /// The shells of Windows share neither `&&` nor single quotes, so that `ramus resume` changes the directory there.
+    fn line_for_system(
+        &self,
+        is_windows: bool,
+        address: &str,
+        decision: Option<ResumeDecision>,
+        client_args: &[OsString],
+    ) -> String {
+        let quoted = if is_windows { double_quoted } else { shell_quoted };
         let fork = matches!(self.first, ResumeStep::Fork { .. }).then_some(ResumeDecision::Fork);
+        let ramus =
+            |decision| self.ramus_command(address, decision, !client_args.is_empty(), quoted);
         let mut words: Vec<String> = match (&self.first, decision.or(fork)) {
-            (ResumeStep::Nothing, None | Some(ResumeDecision::Goto)) => {
-                vec![self.command.shell_line()]
-            }
-            (_, decision) => self.ramus_command(address, decision, !client_args.is_empty()),
+            (ResumeStep::Nothing, None | Some(ResumeDecision::Goto)) => match is_windows {
+                true => ramus(None),
+                false => vec![self.command.shell_line()],
+            },
+            (_, decision) => ramus(decision),
         };
-        words.extend(client_args.iter().map(|word| shell_quoted(&word.to_string_lossy())));
+        words.extend(client_args.iter().map(|word| quoted(&word.to_string_lossy())));
         words.join(" ")
     }
 
@@ -133,18 +148,29 @@ impl ResumePlan {
         address: &str,
         decision: Option<ResumeDecision>,
         has_client_args: bool,
+        quoted: fn(&str) -> String,
     ) -> Vec<String> {
         let mut words = vec!["ramus".to_owned()];
         if let Some(dir) = &self.command.claude_dir {
-            words.extend(["--claude-dir".to_owned(), shell_quoted(&dir.to_string_lossy())]);
+            words.extend(["--claude-dir".to_owned(), quoted(&dir.to_string_lossy())]);
         }
-        words.extend(["resume".to_owned(), shell_quoted(address)]);
+        words.extend(["resume".to_owned(), quoted(address)]);
         let option = decision.map(|decision| match decision {
             ResumeDecision::Goto => "--goto",
             ResumeDecision::Fork => "--fork",
         });
         words.extend(option.into_iter().chain(has_client_args.then_some("--")).map(str::to_owned));
         words
+    }
+}
+
+/// Quotes a word for the shells of Windows.
+fn double_quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || r"/\._-+:@".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("\"{}\"", word.replace('"', "\\\""))
     }
 }
 
@@ -232,5 +258,35 @@ impl Workspace {
         let newest = shown.max_by_key(|session| session.digest.facts.last_active);
         let newest = newest.ok_or(AddressError::NoHistory)?;
         Ok(ResolvedFile { project: Some(project.clone()), file: newest.file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_gets_a_line_that_all_its_shells_understand() {
+        let plan = ResumePlan {
+            command: ResumeCommand {
+                program: "claude".into(),
+                session: "s1".into(),
+                directory: Some("/home/me/my app".into()),
+                claude_dir: Some(r"C:\Users\me two\.claude".into()),
+            },
+            first: ResumeStep::Nothing,
+            leaf: "b".into(),
+            open_in: None,
+        };
+        let line = |is_windows, decision, args: &[&str]| {
+            let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+            plan.line_for_system(is_windows, "s1:b", decision, &args)
+        };
+        assert!(line(false, None, &[]).starts_with("cd '/home/me/my app' && "));
+        let ramus = r#"ramus --claude-dir "C:\Users\me two\.claude" resume s1:b"#;
+        assert_eq!(line(true, None, &[]), ramus);
+        assert_eq!(line(true, Some(ResumeDecision::Goto), &[]), ramus);
+        let fork = line(true, Some(ResumeDecision::Fork), &["-p", "go \"on\""]);
+        assert_eq!(fork, format!(r#"{ramus} --fork -- -p "go \"on\"""#));
     }
 }
