@@ -26,7 +26,8 @@ const SHORT_NAMES: [(&str, &str); 5] = [
 /// Which fields are wanted.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct FieldArgs {
-    /// Show only these fields, named as in `--json`: `-o id,title,cost`. Separated by tabs in a pipe
+    /// Show only these fields, named as in `--json`: `-o id,title,cost`. A wrong name lists them all.
+    /// Separated by tabs in a pipe
     #[arg(long = "fields", short = 'o', value_name = "FIELDS", value_delimiter = ',')]
     pub(crate) fields: Vec<String>,
     /// Print the field names as first row, also in a pipe
