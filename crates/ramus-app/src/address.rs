@@ -216,7 +216,7 @@ impl fmt::Display for AmbiguousAddress {
             CandidateKind::Projects => "projects",
             CandidateKind::Files => "files",
             CandidateKind::Titles | CandidateKind::Copies => "sessions",
-            CandidateKind::Nodes => "nodes",
+            CandidateKind::Nodes => "messages",
         };
         write!(f, "{:?} matches {} {kind}:", self.text, self.candidates.len())?;
         let widest = self.candidates.iter().map(|candidate| candidate.chars().count()).max();
@@ -249,9 +249,9 @@ impl AddressError {
     /// Returns what to do next, in the words of the command line.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::NoSession(_) => Some(
-                "`ramus sessions -A` lists ids and titles; the first characters of an id are enough",
-            ),
+            Self::NoSession(_) => {
+                Some("`ramus sessions -A` lists ids and titles; `ramus find` searches messages")
+            }
             Self::DeletedSession(_) => Some("`ramus sessions --gone -A` lists them"),
             Self::NoHistory => Some("run `ramus demo` to create a sample history"),
             Self::NoProject(_) | Self::NoHistoryOfDirectory(_) => {
@@ -264,7 +264,8 @@ impl AddressError {
                 CandidateKind::Files => Some("use more characters, or choose one of them"),
                 CandidateKind::Titles => Some("use more words, or an id from this list"),
                 CandidateKind::Copies => Some("choose one of them"),
-                CandidateKind::Projects | CandidateKind::Nodes => None,
+                CandidateKind::Projects => Some("use more of the path, or a name from this list"),
+                CandidateKind::Nodes => Some("use more characters of the uuid"),
             },
             Self::NotASession(_)
             | Self::NoFile { .. }
@@ -604,7 +605,9 @@ fn no_project(text: &str) -> AddressError {
     if text.starts_with("--") {
         AddressError::UnexpectedOption(text)
     } else if Path::new(&text).is_dir() {
-        AddressError::NoHistoryOfDirectory(text)
+        // A person who typed nothing but `.` wants to know where that is.
+        let here = (text == ".").then(|| std::path::absolute(&text).ok()).flatten();
+        AddressError::NoHistoryOfDirectory(here.map_or(text, |dir| dir.display().to_string()))
     } else {
         AddressError::NoProject(text)
     }

@@ -106,6 +106,19 @@ pub struct ListedConversations<'a> {
 }
 
 impl ListRequest {
+    /// Whether rows can be left out because of what was asked for.
+    pub fn has_filter(&self) -> bool {
+        self.since.is_some()
+            || self.until.is_some()
+            || self.branch.is_some()
+            || self.model.is_some()
+            || self.min_cost.is_some()
+            || !self.features.is_empty()
+            || self.pull_request.is_some()
+            || !self.tags.is_empty()
+            || self.pinned
+    }
+
     /// Returns how much of each file to read: costs and models only if the request needs them.
     pub fn survey_detail(&self) -> SurveyDetail {
         let needs_usage = self.wants_cost

@@ -123,37 +123,73 @@ impl ResumePlan {
     ///
     /// Where something has to be done first, the command is ramus's own, which does it.
     pub fn shell_line(&self, address: &str, options: ResumeOptions<'_>) -> String {
+        self.line_for_system(cfg!(windows), address, options)
+    }
+
+    /// The shells of Windows share neither `&&` nor single quotes, so that `ramus resume` changes the directory there.
+    fn line_for_system(
+        &self,
+        is_windows: bool,
+        address: &str,
+        options: ResumeOptions<'_>,
+    ) -> String {
+        let quoted = if is_windows { double_quoted } else { shell_quoted };
         let fork = matches!(self.first, ResumeStep::Fork { .. }).then_some(ResumeDecision::Fork);
         let mut words: Vec<String> = match (&self.first, options.decision.or(fork)) {
+            (ResumeStep::Nothing, None | Some(ResumeDecision::Goto)) if is_windows => {
+                self.ramus_command(address, ResumeOptions { decision: None, ..options }, quoted)
+            }
             (ResumeStep::Nothing, None | Some(ResumeDecision::Goto)) => {
                 let directory = options.directory.map(Path::to_owned);
                 let directory = directory.or_else(|| self.command.directory.clone());
                 vec![ResumeCommand { directory, ..self.command.clone() }.shell_line()]
             }
-            (_, decision) => self.ramus_command(address, ResumeOptions { decision, ..options }),
+            (_, decision) => {
+                self.ramus_command(address, ResumeOptions { decision, ..options }, quoted)
+            }
         };
-        let client_args = options.client_args.iter();
-        words.extend(client_args.map(|word| shell_quoted(&word.to_string_lossy())));
+        words.extend(options.client_args.iter().map(|word| quoted(&word.to_string_lossy())));
         words.join(" ")
     }
 
     /// Returns the words of the command that is needed first, without the client's arguments.
-    fn ramus_command(&self, address: &str, options: ResumeOptions<'_>) -> Vec<String> {
+    fn ramus_command(
+        &self,
+        address: &str,
+        options: ResumeOptions<'_>,
+        quoted: fn(&str) -> String,
+    ) -> Vec<String> {
         let mut words = vec!["ramus".to_owned()];
         if let Some(dir) = &self.command.claude_dir {
-            words.extend(["--claude-dir".to_owned(), shell_quoted(&dir.to_string_lossy())]);
+            words.extend(["--claude-dir".to_owned(), quoted(&dir.to_string_lossy())]);
         }
-        words.extend(["resume".to_owned(), shell_quoted(address)]);
+        words.extend(["resume".to_owned(), quoted(address)]);
         words.extend(options.decision.map(|decision| match decision {
             ResumeDecision::Goto => "--goto".to_owned(),
             ResumeDecision::Fork => "--fork".to_owned(),
         }));
         if let Some(directory) = options.directory {
-            words.extend(["--cd".to_owned(), shell_quoted(&directory.to_string_lossy())]);
+            words.extend(["--cd".to_owned(), quoted(&directory.to_string_lossy())]);
         }
         words.extend(options.force.then(|| "--force".to_owned()));
         words.extend((!options.client_args.is_empty()).then(|| "--".to_owned()));
         words
+    }
+}
+
+/// Quotes a word for the shells of Windows.
+fn double_quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || r"/\._-+:@".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        // PowerShell would run `$(…)` in double quotes; for cmd the backtick is a letter like any other.
+        let escape = |c| match c {
+            '"' => "\\\"".to_owned(),
+            '$' | '`' => format!("`{c}"),
+            _ => String::from(c),
+        };
+        format!("\"{}\"", word.chars().map(escape).collect::<String>())
     }
 }
 
@@ -241,5 +277,37 @@ impl Workspace {
         let newest = shown.max_by_key(|session| session.digest.facts.last_active);
         let newest = newest.ok_or(AddressError::NoHistory)?;
         Ok(ResolvedFile { project: Some(project.clone()), file: newest.file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_gets_a_line_that_all_its_shells_understand() {
+        let plan = ResumePlan {
+            command: ResumeCommand {
+                program: "claude".into(),
+                session: "s1".into(),
+                directory: Some("/home/me/my app".into()),
+                claude_dir: Some(r"C:\Users\me two\.claude".into()),
+            },
+            first: ResumeStep::Nothing,
+            leaf: "b".into(),
+            open_in: None,
+        };
+        let line = |is_windows, decision, args: &[&str]| {
+            let client_args: Vec<OsString> = args.iter().map(OsString::from).collect();
+            let options =
+                ResumeOptions { decision, client_args: &client_args, ..ResumeOptions::default() };
+            plan.line_for_system(is_windows, "s1:b", options)
+        };
+        assert!(line(false, None, &[]).starts_with("cd '/home/me/my app' && "));
+        let ramus = r#"ramus --claude-dir "C:\Users\me two\.claude" resume s1:b"#;
+        assert_eq!(line(true, None, &[]), ramus);
+        assert_eq!(line(true, Some(ResumeDecision::Goto), &[]), ramus);
+        let fork = line(true, Some(ResumeDecision::Fork), &["-p", "go \"on\" $(now)"]);
+        assert_eq!(fork, format!(r#"{ramus} --fork -- -p "go \"on\" `$(now)""#));
     }
 }

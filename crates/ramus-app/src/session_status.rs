@@ -50,7 +50,7 @@ impl Workspace {
         let mut ledger = SurveyLedger::new(&survey, |_| true, true);
         let today = UsageFilter { since: Some(midnight), ..UsageFilter::default() };
         today.filter_ledger(&mut ledger);
-        status.cost_today = ledger.books.entries().map(|entry| entry.total.cost).sum();
+        status.cost_today = ledger.usage.entries().map(|entry| entry.total.cost).sum();
         status
     }
 }

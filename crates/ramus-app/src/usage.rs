@@ -64,7 +64,7 @@ impl UsageFilter {
     /// Removes the entries that the filter excludes.
     pub fn filter_ledger(&self, ledger: &mut SurveyLedger<'_>) {
         if self.is_some() {
-            ledger.books.retain_matching(|model| self.has_model(model), |time| self.has_time(time));
+            ledger.usage.retain_matching(|model| self.has_model(model), |time| self.has_time(time));
         }
     }
 

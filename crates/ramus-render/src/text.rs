@@ -32,10 +32,10 @@ use crate::{layout, markdown};
 use line_writer::{LastWritten, LineWriter};
 
 pub(crate) use amounts::media_label;
-pub use amounts::{count_noun, format_tokens, grouped_digits};
+pub use amounts::{count_noun, format_dollars, format_tokens, grouped_digits};
 pub use notes::{fork_kind_phrase, fork_summary, guess_note, resume_note};
 pub(crate) use reply::model_name;
-pub use usage::{cost_text, reply_usage_line, usage_line};
+pub use usage::{reply_usage_line, usage_line};
 pub use withheld_thoughts::{WithheldThoughts, is_withheld};
 
 /// How a transcript is written.

@@ -15,7 +15,7 @@ pub struct SurveyLedger<'a> {
     /// The files, by the index that entries refer to.
     pub files: Vec<(&'a ProjectSurvey, &'a SurveyedFile)>,
     pub accounts: Vec<LedgerFile<'a>>,
-    pub books: UsageLedger,
+    pub usage: UsageLedger,
 }
 
 impl<'a> SurveyLedger<'a> {
@@ -40,8 +40,8 @@ impl<'a> SurveyLedger<'a> {
             }
         }
         link_agent_accounts(&files, &mut accounts);
-        let books = UsageLedger::new(&accounts, each);
-        Self { files, accounts, books }
+        let usage = UsageLedger::new(&accounts, each);
+        Self { files, accounts, usage }
     }
 
     /// Returns the session and project of each file.

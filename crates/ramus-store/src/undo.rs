@@ -259,7 +259,7 @@ pub fn plan_restore(
         what: OperationKind::Restore,
         session: session.to_owned(),
         root: root_of(&file, roots),
-        words: format!("as it was before {}", operation.op),
+        words: format!("as it was before operation {}", operation.op),
         steps: vec![PlanStep::ReplaceFile {
             before: match file.symlink_metadata() {
                 Ok(_) => {

@@ -3,8 +3,8 @@
 use ramus_core::digest::one_line;
 use ramus_render::layout::{self, truncate_line};
 use ramus_render::lineage::lineage_lines;
-use ramus_render::text::format_tokens;
 use ramus_render::text::live::duration_text;
+use ramus_render::text::{format_dollars, format_tokens};
 use ramus_render::{Label, Line};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -121,7 +121,7 @@ fn live_line(status: &LiveStatus) -> Line {
         parts.push(Line::new(&format!("context {}", format_tokens(context)), Label::Dim));
     }
     if let Some(cost) = status.cost.filter(|cost| *cost > 0.0) {
-        parts.push(Line::new(&format!("${cost:.2}"), Label::Dim));
+        parts.push(Line::new(&format_dollars(cost), Label::Dim));
     }
     let mut line = Line::default();
     for part in parts {

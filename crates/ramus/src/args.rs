@@ -34,7 +34,8 @@ Terms:
 
 Addresses:
   PROJECT        a directory, its name below `projects`, part of either, or `.`
-  SESSION        the first characters of an id, words of a title, a .jsonl file, or `latest`
+  SESSION        the first characters of an id, words of a title ('tiny server'), a .jsonl file,
+                 or `latest`
   SESSION:UUID   a message; the first characters of its uuid are enough
   SESSION@N      the N-th conversation of a session
   AGENT          a sub-agent: `agent-ID`, or only the id

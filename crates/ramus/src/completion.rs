@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
@@ -28,7 +28,30 @@ const MAX_TITLE_CHARS: usize = 60;
 
 /// Answers a shell that asks what could be typed, and ends the program; returns if none does.
 pub(crate) fn answer_shell() {
-    CompleteEnv::with_factory(Args::command).bin("ramus").shells(SHELLS).complete();
+    CompleteEnv::with_factory(completed_command).bin("ramus").shells(SHELLS).complete();
+}
+
+/// Returns the command to complete. Where nothing is typed yet, options are offered only if there is nothing else.
+fn completed_command() -> Command {
+    let words: Vec<OsString> =
+        std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    // bash and zsh send the position of the word, the other shells send no words behind it.
+    let index = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|text| text.parse().ok());
+    let index: usize = index.unwrap_or(words.len().saturating_sub(1));
+    match words.get(index).is_none_or(|word| word.is_empty()) {
+        true => hide_options(Args::command()),
+        false => Args::command(),
+    }
+}
+
+fn hide_options(command: Command) -> Command {
+    let hide = |arg: clap::Arg| if arg.is_positional() { arg } else { arg.hide(true) };
+    // `--help` is added later, where it could not be hidden.
+    command
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .mut_args(hide)
+        .mut_subcommands(hide_options)
 }
 
 /// Offers the sessions: those whose id begins with what was typed, else those whose title has it.
@@ -190,7 +213,7 @@ impl EnvCompleter for DescribingBash {
 
     fn write_complete(
         &self,
-        command: &mut clap::Command,
+        command: &mut Command,
         mut words: Vec<OsString>,
         current_dir: Option<&Path>,
         out: &mut dyn io::Write,

@@ -111,7 +111,7 @@ impl Settings {
         Self::merge(global, path, text.is_some(), file)
     }
 
-    /// The same without a file, for those who must not fail.
+    /// Like [`load`](Self::load) without the file, for commands that must not fail.
     pub(crate) fn without_file(global: &Global) -> Self {
         let merged = Self::merge(global, config_path(), false, ConfigFile::default());
         merged.unwrap_or_else(|_| Self {
@@ -329,7 +329,7 @@ impl ConfigFile {
                         let entry = FileEntry { place: format!("{}:{line}", path.display()), line };
                         let bound =
                             entry.bind_keys(&mut config.keys, action.get_ref(), keys.get_ref());
-                        // Screens with other keys are better than none.
+                        // A wrong key binding is a warning: screens with the usual keys are better than none.
                         config.unknown.extend(bound.err());
                     }
                 }
@@ -344,7 +344,7 @@ impl ConfigFile {
     }
 }
 
-/// Where a value stands.
+/// The position of a value in the file, for messages.
 struct FileEntry {
     place: String,
     line: usize,
@@ -443,7 +443,10 @@ impl FileEntry {
 mod tests {
     use std::path::Path;
 
-    use super::{ColorChoice, ConfigFile, SettingOrigin, UsualScope};
+    use clap::CommandFactory;
+
+    use super::{ColorChoice, ConfigFile, KEYS, SettingOrigin, UsualScope};
+    use crate::args::Args;
 
     fn parse(text: &str) -> Result<ConfigFile, String> {
         ConfigFile::parse(Path::new("c.toml"), text).map_err(|error| format!("{:#}", error.error))
@@ -458,6 +461,19 @@ mod tests {
         let columns = config.columns.unwrap().0;
         assert_eq!(columns, ["id", "title"]);
         assert!(config.unknown.is_empty());
+    }
+
+    #[test]
+    fn the_help_names_every_key() {
+        let command = Args::command();
+        let help = command.find_subcommand("config").unwrap().get_long_about().unwrap();
+        let help = help.to_string();
+        let words: Vec<&str> =
+            help.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        for key in KEYS {
+            let heading = format!("[{key}]");
+            assert!(words.iter().any(|word| *word == key || *word == heading), "{key}");
+        }
     }
 
     #[test]

@@ -255,7 +255,7 @@ pub(crate) fn claude_dir_candidates(global: &Global) -> Vec<PathBuf> {
 /// Returns where ramus remembers what it did.
 pub(crate) fn state_dir() -> StateDir {
     let dir = path_variable("RAMUS_STATE_DIR").unwrap_or_else(|| OwnDir::State.path());
-    // What is written down there must be found again from another directory.
+    // The journal stores paths below it, which must be valid from any directory.
     StateDir::new(std::path::absolute(&dir).unwrap_or(dir))
 }
 

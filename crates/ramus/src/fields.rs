@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use ramus_core::ids::ShortIds;
 use ramus_render::layout::{pad_line, truncate_line};
+use ramus_render::text::format_dollars;
 use ramus_render::{Label, Line};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -25,7 +26,8 @@ const SHORT_NAMES: [(&str, &str); 5] = [
 /// Which fields are wanted.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct FieldArgs {
-    /// Show only these fields, named as in `--json`: `-o id,title,cost`. Separated by tabs in a pipe
+    /// Show only these fields, named as in `--json`: `-o id,title,cost`. A wrong name lists them all.
+    /// Separated by tabs in a pipe
     #[arg(long = "fields", short = 'o', value_name = "FIELDS", value_delimiter = ',')]
     pub(crate) fields: Vec<String>,
     /// Print the field names as first row, also in a pipe
@@ -118,7 +120,7 @@ impl FieldPrinter<'_> {
                 self.clock.short_text(Some(time))
             }
             ("bytes", Value::Number(bytes)) => table::bytes(bytes.as_u64().unwrap_or(0)),
-            ("cost_usd", Value::Number(cost)) => format!("${:.2}", cost.as_f64().unwrap_or(0.0)),
+            ("cost_usd", Value::Number(cost)) => format_dollars(cost.as_f64().unwrap_or(0.0)),
             _ => plain_text(value),
         }
     }

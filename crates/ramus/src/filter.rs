@@ -146,6 +146,14 @@ impl FeatureOption {
     }
 }
 
+/// Returns the error of a list without rows. The hint is for a list without filters.
+pub(crate) fn no_rows(request: &ListRequest, noun: &str, hint: &str) -> CommandError {
+    if request.has_filter() {
+        return CommandError::nothing_found(format!("no {noun} match these options"));
+    }
+    CommandError::nothing_found(format!("no {noun} found")).with_hint(hint)
+}
+
 /// Surveys a scope as far as a list needs it. Loads the user's prices only if costs are requested.
 pub(crate) fn survey_for(
     global: &Global,

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ramus_app::ProgressSink;
@@ -218,7 +219,7 @@ impl Ui {
         Ok(self.output_writer().write_all(text.as_bytes())?)
     }
 
-    /// Leaks large values. A program that ends soon leaves freeing to the system, which does it at once.
+    /// Leaks a large value: the program ends soon, and the system frees its memory faster.
     pub(crate) fn let_go<T>(&self, held: T) {
         if matches!(self.out, OutputStream::Plain(_) | OutputStream::Pager { .. }) {
             std::mem::forget(held);
@@ -289,7 +290,7 @@ impl Ui {
 
     /// Shows how far long work has come; never in a pipe.
     pub(crate) fn progress_bar(&self, bytes: u64) -> ProgressBar {
-        progress_bar(bytes)
+        progress_bar(bytes, progress_target())
     }
 
     /// Returns the sink for progress of long work and for read errors.
@@ -349,26 +350,40 @@ impl ProgressSink for WarningsOnly {
     }
 }
 
+/// How long work takes before its progress is shown, so that fast answers do not flicker.
+const PROGRESS_DELAY: Duration = Duration::from_millis(300);
+
+/// A progress bar that is hidden at first.
+struct DelayedBar {
+    bar: ProgressBar,
+    /// When it was made, until it is shown.
+    hidden_since: Option<Instant>,
+}
+
 /// Shows long work on stderr.
 struct UiSink {
-    bar: Mutex<Option<ProgressBar>>,
+    bar: Mutex<Option<DelayedBar>>,
     theme: AnsiTheme,
     incomplete: Arc<AtomicBool>,
 }
 
 impl ProgressSink for UiSink {
     fn begin_reading(&self, bytes: u64) {
-        *lock_mutex(&self.bar) = Some(progress_bar(bytes));
+        let bar = progress_bar(bytes, ProgressDrawTarget::hidden());
+        *lock_mutex(&self.bar) = Some(DelayedBar { bar, hidden_since: Some(Instant::now()) });
     }
 
     fn advance_bytes(&self, bytes: u64) {
-        if let Some(bar) = &*lock_mutex(&self.bar) {
+        if let Some(DelayedBar { bar, hidden_since }) = &mut *lock_mutex(&self.bar) {
+            if hidden_since.take_if(|since| since.elapsed() >= PROGRESS_DELAY).is_some() {
+                bar.set_draw_target(progress_target());
+            }
             bar.inc(bytes);
         }
     }
 
     fn end_reading(&self) {
-        if let Some(bar) = lock_mutex(&self.bar).take() {
+        if let Some(DelayedBar { bar, .. }) = lock_mutex(&self.bar).take() {
             bar.finish_and_clear();
         }
     }
@@ -383,9 +398,11 @@ impl ProgressSink for UiSink {
     }
 }
 
-fn progress_bar(bytes: u64) -> ProgressBar {
-    let target =
-        if is_dumb() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+fn progress_target() -> ProgressDrawTarget {
+    if is_dumb() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+}
+
+fn progress_bar(bytes: u64, target: ProgressDrawTarget) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(bytes), target);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {msg}") {
         bar.set_style(style);

@@ -251,6 +251,34 @@ fn only_the_store_touches_the_disk() {
     }
 }
 
+/// Variables that only tests set.
+const TEST_VARIABLES: &[&str] = &["RAMUS_CACHE_SETTLE_MS"];
+
+#[test]
+fn environment_variables_are_documented() {
+    let settings = fs::read_to_string(workspace_root().join("docs/shell.md")).unwrap();
+    let help = workspace_root().join("crates/ramus/tests/it/snapshots/it__golden__help.snap");
+    let documents = settings + &fs::read_to_string(help).unwrap();
+    let mut found = 0;
+    for (member, _) in CRATE_LAYERS.iter().filter(|(member, _)| *member != "testkit") {
+        let mut files = Vec::new();
+        collect_sources(&workspace_root().join("crates").join(member).join("src"), &mut files);
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            for name in text.split('"').filter(|word| is_variable(word)) {
+                assert!(documents.contains(name), "{}: {name}", file.display());
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 10, "{found}");
+}
+
+fn is_variable(word: &str) -> bool {
+    let is_name = word.bytes().all(|byte| byte == b'_' || byte.is_ascii_uppercase());
+    word.starts_with("RAMUS_") && is_name && !TEST_VARIABLES.contains(&word)
+}
+
 #[test]
 fn every_file_has_a_module_doc() {
     let mut files = Vec::new();

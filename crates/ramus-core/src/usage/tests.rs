@@ -48,7 +48,7 @@ fn read(records: &[Value]) -> History {
 }
 
 /// Books of files given as name, whether it is an agent's, and records; agents belong to the first.
-fn books(files: &[(&str, bool, Vec<Value>)]) -> UsageLedger {
+fn usage_ledger(files: &[(&str, bool, Vec<Value>)]) -> UsageLedger {
     let read: Vec<(FileUsage, SessionDigest)> = files
         .iter()
         .map(|(_, _, records)| {
@@ -69,23 +69,23 @@ fn books(files: &[(&str, bool, Vec<Value>)]) -> UsageLedger {
             call: None,
         })
         .collect();
-    let books = UsageLedger::new(&accounts, true);
-    let sums = LedgerTotals::new(&books, files.len(), &TimeZone::UTC);
+    let ledger = UsageLedger::new(&accounts, true);
+    let sums = LedgerTotals::new(&ledger, files.len(), &TimeZone::UTC);
     // What is added up file by file comes to the same.
     let short = UsageLedger::new(&accounts, false);
     assert_eq!(
         format!("{sums:?}"),
         format!("{:?}", LedgerTotals::new(&short, files.len(), &TimeZone::UTC))
     );
-    books
+    ledger
 }
 
 #[track_caller]
 fn check(files: &[(&str, bool, Vec<Value>)], messages: u64, output: u64) -> UsageLedger {
-    let books = books(files);
-    let total = books.totals_by(|_| ()).remove(&()).unwrap_or_default();
+    let ledger = usage_ledger(files);
+    let total = ledger.totals_by(|_| ()).remove(&()).unwrap_or_default();
     assert_eq!((total.messages, total.tokens.output), (messages, output));
-    books
+    ledger
 }
 
 fn talk() -> Vec<Value> {
@@ -104,8 +104,8 @@ fn a_forked_copy_counts_where_it_came_from() {
         .map(|record| with(record, "forkedFrom", json!({"sessionId": "s", "messageUuid": "a"})))
         .collect();
     copy.push(answer("d", "c", "m2", "r2", 4));
-    let books = check(&[("f", false, copy), ("s", false, talk())], 2, 13);
-    let files: Vec<u32> = books.messages().map(|(home, _)| home.file).collect();
+    let ledger = check(&[("f", false, copy), ("s", false, talk())], 2, 13);
+    let files: Vec<u32> = ledger.messages().map(|(owner, _)| owner.file).collect();
     assert_eq!(files, [1, 0]);
 }
 
@@ -117,8 +117,8 @@ fn a_resumed_copy_without_a_word_of_it_counts_once() {
         "timestamp",
         json!("2026-01-02T10:00:00.000Z"),
     ));
-    let books = check(&[("later", false, copy), ("s", false, talk())], 2, 13);
-    assert_eq!(books.messages().next().unwrap().0.file, 1);
+    let ledger = check(&[("later", false, copy), ("s", false, talk())], 2, 13);
+    assert_eq!(ledger.messages().next().unwrap().0.file, 1);
 }
 
 #[test]
@@ -142,8 +142,8 @@ fn a_side_question_repeats_messages_under_new_requests() {
         side(prompt("q", Some("b"), 9)),
         side(answer("z", "q", "m9", "r9", 3)),
     ];
-    let books = check(&[("s", false, talk()), ("aside_question-1", true, aside)], 2, 12);
-    let agents: Vec<bool> = books.messages().map(|(home, _)| home.agent).collect();
+    let ledger = check(&[("s", false, talk()), ("aside_question-1", true, aside)], 2, 12);
+    let agents: Vec<bool> = ledger.messages().map(|(owner, _)| owner.agent).collect();
     assert_eq!(agents, [false, true]);
 }
 
@@ -201,8 +201,8 @@ fn abandoned_branches_and_their_agents_are_counted_separately() {
     });
     let session: Vec<Value> = root.into_iter().chain(hung).collect();
     let agent = vec![side(prompt("q", None, 3)), side(answer("w", "q", "m5", "r5", 7))];
-    let books = check(&[("s", false, session), ("ag1", true, agent)], 4, 14);
-    let by = books.totals_by(|home| (home.status, home.agent));
+    let ledger = check(&[("s", false, session), ("ag1", true, agent)], 4, 14);
+    let by = ledger.totals_by(|owner| (owner.status, owner.agent));
     let output = |status, agent| by.get(&(status, agent)).map(|sum| sum.tokens.output);
     assert_eq!(output(BranchStatus::Active, false), Some(6));
     assert_eq!(output(BranchStatus::Abandoned, false), Some(1));
@@ -215,8 +215,8 @@ fn a_model_that_took_over_has_its_tokens() {
     record["message"]["usage"]["iterations"] = json!([
         {"type": "message", "input_tokens": 1, "output_tokens": 10},
         {"type": "message", "model": "claude-haiku-4-5", "input_tokens": 2, "output_tokens": 20}]);
-    let books = check(&[("s", false, vec![prompt("a", None, 0), record])], 1, 30);
-    let models = LedgerTotals::new(&books, 1, &TimeZone::UTC).models;
+    let ledger = check(&[("s", false, vec![prompt("a", None, 0), record])], 1, 30);
+    let models = LedgerTotals::new(&ledger, 1, &TimeZone::UTC).models;
     let told: Vec<_> =
         models.iter().map(|(model, sum)| (*model, sum.messages, sum.tokens.output)).collect();
     assert_eq!(told, [("claude-haiku-4-5", 0, 20), ("claude-opus-5", 1, 10)]);
@@ -226,12 +226,12 @@ fn a_model_that_took_over_has_its_tokens() {
 fn a_message_over_midnight_belongs_to_the_day_it_began() {
     let late =
         with(answer("c", "b", "m1", "r1", 9), "timestamp", json!("2026-01-02T00:00:01.000Z"));
-    let books = check(
+    let ledger = check(
         &[("s", false, vec![prompt("a", None, 0), answer("b", "a", "m1", "r1", 1), late])],
         1,
         9,
     );
-    let time = books.messages().next().unwrap().1.time.unwrap();
+    let time = ledger.messages().next().unwrap().1.time.unwrap();
     assert_eq!(time.to_string(), "2026-01-01T10:00:00.000Z");
 }
 

@@ -32,6 +32,15 @@ pub fn format_tokens(n: u64) -> String {
     }
 }
 
+/// Returns a sum of dollars: `$0.0042`, `$4.56`, `$1,235`.
+pub fn format_dollars(sum: f64) -> String {
+    match sum {
+        sum if sum > 0.0 && sum < 0.005 => format!("${sum:.4}"),
+        sum if sum < 1000.0 => format!("${sum:.2}"),
+        sum => format!("${}", grouped_digits(sum.round() as u64)),
+    }
+}
+
 /// Returns `120 B`, `45 KB`, `3.1 MB`.
 pub(super) fn format_bytes(n: u64) -> String {
     match n {
@@ -72,6 +81,12 @@ pub(crate) fn media_label(media: &Media) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_of_dollars_are_rounded() {
+        let texts = [0.0, 0.0042, 0.005, 4.558, 999.9, 1234.5].map(format_dollars);
+        assert_eq!(texts, ["$0.00", "$0.0042", "$0.01", "$4.56", "$999.90", "$1,235"]);
+    }
 
     #[test]
     fn numbers_are_rounded() {

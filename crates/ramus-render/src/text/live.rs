@@ -49,7 +49,7 @@ pub fn spending_text(spending: &Spending) -> String {
     if spending.unpriced && spending.cost <= 0.0 {
         tokens
     } else {
-        format!("{tokens} · ${:.2}{and_more}", spending.cost)
+        format!("{tokens} · {}{and_more}", amounts::format_dollars(spending.cost))
     }
 }
 

@@ -32,7 +32,7 @@ pub fn usage_line(
         ("out", Some(used.output), 3),
         ("context", context, 3),
     ];
-    let price = cost.map_or_else(|| "no price".to_owned(), cost_text);
+    let price = cost.map_or_else(|| "no price".to_owned(), reply_cost_text);
     // Columns with the lowest rank are dropped first.
     let fitting = (0..=3).map(|least| {
         let kept = cells.iter().filter(|(_, _, rank)| *rank >= least);
@@ -52,8 +52,8 @@ pub fn usage_line(
     layout::truncate_line(&line, width)
 }
 
-/// Returns `$0.0123`, `$4.56`, `$1234`.
-pub fn cost_text(cost: f64) -> String {
+/// Returns the cost of one reply, which is mostly cents: `$0.0123`, `$4.56`, `$1234`.
+fn reply_cost_text(cost: f64) -> String {
     match cost {
         cost if cost > 0.0 && cost < 0.0001 => "<$0.0001".to_owned(),
         cost if cost < 1.0 => format!("${cost:.4}"),
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn costs_are_rounded_by_their_size() {
-        let texts = [0.0, 0.000_01, 0.5, 12.345, 4321.9].map(cost_text);
+        let texts = [0.0, 0.000_01, 0.5, 12.345, 4321.9].map(reply_cost_text);
         assert_eq!(texts, ["$0.0000", "<$0.0001", "$0.5000", "$12.35", "$4322"]);
     }
 }

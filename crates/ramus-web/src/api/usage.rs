@@ -47,7 +47,7 @@ pub(crate) async fn get_session_usage(
         let used = state.workspace.survey_usage(Scope::Session(Box::new(found)));
         let ledger = used.open_ledger(false);
         let (prices, zone) = (price_facts(&state.workspace), TimeZone::system());
-        let usage = json::usage_report(&ledger.books, &ledger.file_owners(), prices, &zone);
+        let usage = json::usage_report(&ledger.usage, &ledger.file_owners(), prices, &zone);
         Ok(json::Answer::new("ramus.usage/1", usage))
     })
     .await
@@ -90,8 +90,8 @@ impl CachedUsage {
         let used = workspace.survey_usage(Scope::All);
         let ledger = used.open_ledger(false);
         let (owners, zone) = (ledger.file_owners(), TimeZone::system());
-        let report = json::usage_report(&ledger.books, &owners, price_facts(workspace), &zone);
-        let daily = json::daily_usage(&ledger.books, &owners, price_facts(workspace), &zone);
+        let report = json::usage_report(&ledger.usage, &owners, price_facts(workspace), &zone);
+        let daily = json::daily_usage(&ledger.usage, &owners, price_facts(workspace), &zone);
         let answers = UsageAnswers {
             report: to_bytes(json::Answer::new("ramus.usage/1", report))?,
             daily: to_bytes(json::Answer::new("ramus.daily-usage/1", daily))?,

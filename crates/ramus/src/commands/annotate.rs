@@ -83,7 +83,7 @@ pub(crate) fn tag(ui: &mut Ui, global: &Global, args: &TagArgs) -> Result<(), Co
     let workspace = env::command_workspace(ui, global)?;
     let Some(address) = &args.address else { return list_tags(ui, &workspace) };
     if args.tags.is_empty() && !args.remove {
-        return show_annotation(ui, &workspace, address, |one| {
+        return show_annotation(ui, &workspace, address, "tags", |one| {
             one.tags.iter().map(|tag| format!("{tag}\n")).collect()
         });
     }
@@ -109,7 +109,7 @@ pub(crate) fn note(ui: &mut Ui, global: &Global, args: &NoteArgs) -> Result<(), 
     };
     let text = match (&args.text, args.remove) {
         (None, false) => {
-            return show_annotation(ui, &workspace, address, |one| match &*one.note {
+            return show_annotation(ui, &workspace, address, "note", |one| match &*one.note {
                 "" => String::new(),
                 note => format!("{note}\n"),
             });
@@ -157,6 +157,7 @@ fn show_annotation(
     ui: &mut Ui,
     workspace: &Workspace,
     address: &str,
+    noun: &str,
     text: impl Fn(&Annotation) -> String,
 ) -> Result<(), CommandError> {
     let target = workspace.annotation_target(&workspace.resolve_address(address)?)?;
@@ -164,7 +165,14 @@ fn show_annotation(
     if ui.json {
         return print_annotations(ui, std::iter::once((&target, &annotation)));
     }
-    for line in text(&annotation).lines() {
+    let text = text(&annotation);
+    if text.is_empty() {
+        let name = target_address(&workspace.short_ids(), &target);
+        ui.print_message(
+            &Line::new(&name, Label::Id).with(&format!(" has no {noun}"), Label::Plain),
+        );
+    }
+    for line in text.lines() {
         ui.print_line(&Line::plain(line))?;
     }
     Ok(())

@@ -90,7 +90,7 @@ pub(crate) fn spawn_background_build(global: &Global) {
     // Ctrl-C here is not meant for it.
     detach(&mut command);
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // What cannot be started is not missed.
+    // The cache is optional, so a failure to start is ignored.
     drop(quiet.spawn());
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
         return Err(CommandError::user_error("--dry-run and --yes need --fix"));
     }
     let workspace = env::workspace_for(ui, global, args.scope.as_deref().unwrap_or_default())?;
-    // Health is a question about everything, wherever it is asked.
+    // `check` covers everything, also inside a project.
     let scope = match args.scope.as_deref() {
         Some(named) => scope::resolve_scope(&workspace, Some(named))?,
         None => Scope::All,
@@ -74,7 +74,7 @@ pub(crate) fn check(ui: &mut Ui, global: &Global, args: &CheckArgs) -> Result<()
     if args.secrets {
         return list_secrets(ui, &workspace, &scope, args.strict);
     }
-    // Nothing named means everything here, so that no directory ever decides.
+    // An empty scope is passed on as named, so that the current directory does not decide.
     let answer_scope =
         scope::answer_scope(&workspace, &scope, Some(args.scope.as_deref().unwrap_or_default()));
     let checked = workspace.check_scope(scope);

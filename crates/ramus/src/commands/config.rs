@@ -13,6 +13,7 @@ use crate::ui::Ui;
 /// The file is `~/.config/ramus/config.toml`, or the one that `RAMUS_CONFIG` names. Its keys:
 ///
 ///   theme           `auto`, `always` or `never`: colours
+///   screen_colors   `auto`, `terminal`, `dark` or `light`: colours of the screens
 ///   ascii           `true`: draw with ASCII characters only
 ///   scope           `project` (of the current directory) or `everywhere`
 ///   times           `relative` or `absolute`: times in lists on a terminal
@@ -21,6 +22,7 @@ use crate::ui::Ui;
 ///   prices          a file with other prices
 ///   resume_program  the Claude Code program: a name or a path
 ///   like_model      the directory of the embedding model for `find --like`
+///   [keys]          the keys of the screens: `resume = "ctrl-o"`
 #[derive(Debug, clap::Args)]
 #[command(
     verbatim_doc_comment,

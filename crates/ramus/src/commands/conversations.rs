@@ -15,7 +15,7 @@ use crate::completion;
 use crate::env::{self, LocalClock};
 use crate::error::CommandError;
 use crate::fields::FieldPrinter;
-use crate::filter::{FilterArgs, survey_for};
+use crate::filter::{FilterArgs, no_rows, survey_for};
 use crate::scope;
 use crate::table::{Table, cell, number};
 use crate::ui::Ui;
@@ -53,10 +53,10 @@ pub(crate) fn conversations(
     let scope = scope::resolve_scope(&workspace, args.scope.as_deref())?;
     let asked = args.scope.as_deref();
     let answer_scope = scope::answer_scope(&workspace, &scope, asked);
-    let nothing = scope::with_wider_hint(no_conversation(), &workspace, asked);
     let clock = LocalClock::for_list(ui, global, args.filter.fields.absolute);
     scope::print_scope_note(ui, &workspace, asked);
     let request = args.filter.list_request(global, &workspace)?;
+    let nothing = scope::with_wider_hint(no_conversation(&request), &workspace, asked);
     let short_ids = workspace.short_ids();
     let survey = survey_for(global, &request, workspace, &scope)?;
     let (mut groups, bookmarks) = conversation_groups(&survey, &scope, &request);
@@ -156,14 +156,14 @@ pub(crate) fn listed_conversations(
 ) -> Result<Vec<Conversation>, CommandError> {
     let scope = workspace.resolve_scope(scope)?;
     let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
-    let (groups, _) = conversation_groups(&survey, &scope, &ListRequest::default());
+    let request = ListRequest::default();
+    let (groups, _) = conversation_groups(&survey, &scope, &request);
     let rows: Vec<Conversation> = groups.into_iter().flat_map(|group| group.rows).collect();
-    if rows.is_empty() { Err(no_conversation()) } else { Ok(rows) }
+    if rows.is_empty() { Err(no_conversation(&request)) } else { Ok(rows) }
 }
 
-fn no_conversation() -> CommandError {
-    CommandError::nothing_found("no conversations found")
-        .with_hint("use --all to include files without messages")
+fn no_conversation(request: &ListRequest) -> CommandError {
+    no_rows(request, "conversations", "use --all to include files without messages")
 }
 
 fn conversation_table<'a>(

@@ -111,7 +111,7 @@ pub(crate) fn export(ui: &mut Ui, global: &Global, args: &ExportArgs) -> Result<
         into_directory: args.out.is_some(),
         active_only: args.paths == "active",
         since,
-        // On stdout there is no place for them.
+        // On stdout there is only one transcript.
         agents: args.agents == "all" && args.out.is_some(),
         includes_hidden: global.all,
         thinking: args.thinking,

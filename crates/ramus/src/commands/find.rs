@@ -24,8 +24,8 @@ use crate::error::{CommandError, ErrorKind};
 use crate::scope;
 use crate::ui::Ui;
 
-/// From how many bytes on that had to be read the next search should have less to do.
-const WORTH_IT: u64 = 64 * 1024 * 1024;
+/// If a search had to read more bytes than this, the cache is built for the next one.
+const CACHE_BUILD_BYTES: u64 = 64 * 1024 * 1024;
 
 mod rows;
 mod words;
@@ -255,7 +255,7 @@ pub(crate) fn find(ui: &mut Ui, global: &Global, args: &FindArgs) -> Result<(), 
             }
         }
     };
-    if unknown_bytes > WORTH_IT && workspace.session_cache().can_build_filters() {
+    if unknown_bytes > CACHE_BUILD_BYTES && workspace.session_cache().can_build_filters() {
         cache::spawn_background_build(global);
     }
     found.map_err(|error| match error.kind {
@@ -321,7 +321,7 @@ fn write_json(
             hit.why = None;
         }
         let answer = Answer::new("ramus.find/1", hit);
-        // Said where it may surprise: every hit is an object of its own.
+        // Each hit is a separate object. The scope is repeated only if the current directory decided it.
         match scope.from_directory {
             true => ui.print_json(&answer.with_scope(scope.clone()))?,
             false => ui.print_json(&answer)?,

@@ -21,7 +21,8 @@ pub(crate) struct ManArgs {
 }
 
 pub(crate) fn man(ui: &mut Ui, args: &ManArgs) -> Result<(), CommandError> {
-    let command = Args::command();
+    // `help` has a copy of every command below it.
+    let command = Args::command().disable_help_subcommand(true);
     match &args.out {
         Some(dir) => {
             let pages = render_man_pages(command)?;
@@ -45,13 +46,20 @@ pub(crate) fn man(ui: &mut Ui, args: &ManArgs) -> Result<(), CommandError> {
 fn render_man_pages(mut command: clap::Command) -> Result<Vec<(String, Vec<u8>)>, CommandError> {
     command.build();
     let mut pages = Vec::new();
-    let commands: Vec<clap::Command> = command.get_subcommands().cloned().collect();
-    for (name, page) in std::iter::once(("ramus".to_owned(), command.clone())).chain(
-        commands.into_iter().map(|command| (format!("ramus-{}", command.get_name()), command)),
-    ) {
-        let mut bytes = Vec::new();
-        Man::new(page).title(&name).render(&mut bytes)?;
-        pages.push((format!("{name}.1"), bytes));
-    }
+    add_pages("ramus", &command, &mut pages)?;
     Ok(pages)
+}
+
+fn add_pages(
+    name: &str,
+    command: &clap::Command,
+    pages: &mut Vec<(String, Vec<u8>)>,
+) -> Result<(), CommandError> {
+    let mut bytes = Vec::new();
+    Man::new(command.clone()).title(name).render(&mut bytes)?;
+    pages.push((format!("{name}.1"), bytes));
+    for command in command.get_subcommands() {
+        add_pages(&format!("{name}-{}", command.get_name()), command, pages)?;
+    }
+    Ok(())
 }

@@ -190,7 +190,7 @@ impl MergeArgs {
     }
 }
 
-/// Shows what would come of it and where the conflicts are, and ends.
+/// Shows the planned session and its conflicts, and ends.
 fn show_conflicts(
     ui: &mut Ui,
     change: &PlannedChange,

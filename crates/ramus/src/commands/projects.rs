@@ -7,7 +7,7 @@ use crate::args::Global;
 use crate::env::{self, LocalClock};
 use crate::error::CommandError;
 use crate::fields::FieldPrinter;
-use crate::filter::{FilterArgs, GroupBy, survey_for};
+use crate::filter::{FilterArgs, GroupBy, no_rows, survey_for};
 use crate::project::project_name;
 use crate::table::{Table, bytes, cell, number};
 use crate::ui::Ui;
@@ -44,7 +44,7 @@ pub(crate) fn projects(
     if let Some(repositories) = &mut repositories {
         repositories.truncate(request.limit.unwrap_or(usize::MAX));
     }
-    let nothing = projects.is_empty().then(no_project);
+    let nothing = projects.is_empty().then(|| no_project(&request));
     let clock = LocalClock::for_list(ui, global, args.filter.fields.absolute);
     let fields = &args.filter.fields;
     if !fields.fields.is_empty() && nothing.is_none() {
@@ -88,16 +88,16 @@ pub(crate) fn projects(
 /// Returns the projects that are shown without `--all`, the most recently used first.
 pub(crate) fn listed_projects(workspace: &Workspace) -> Result<Vec<Project>, CommandError> {
     let survey = workspace.survey_scope(Scope::All, SurveyDetail::Digests);
-    let listed = ListRequest::default().list_projects(&survey);
+    let request = ListRequest::default();
+    let listed = request.list_projects(&survey);
     if listed.is_empty() {
-        return Err(no_project());
+        return Err(no_project(&request));
     }
     Ok(listed.into_iter().map(json::project).collect())
 }
 
-fn no_project() -> CommandError {
-    CommandError::nothing_found("no sessions found")
-        .with_hint("run `ramus demo` to create a sample history")
+fn no_project(request: &ListRequest) -> CommandError {
+    no_rows(request, "projects", "run `ramus demo` to create a sample history")
 }
 
 fn repository_table(

@@ -235,6 +235,20 @@ fn cannot_resume(refusal: &EditRefusal) -> CommandError {
         .with_hint("use --fork to make a new session up to that message")
 }
 
+/// Describes what a printed command does before it starts Claude Code; `None`: nothing.
+fn first_step_words(first: &ResumeStep, decision: Option<ResumeDecision>) -> Option<&'static str> {
+    match (first, decision) {
+        (ResumeStep::Nothing, None | Some(ResumeDecision::Goto)) => None,
+        (ResumeStep::Fork { .. }, _) | (_, Some(ResumeDecision::Fork)) => {
+            Some("It first makes a new session up to that message")
+        }
+        (_, Some(ResumeDecision::Goto)) => Some("It first moves the resume point to that message"),
+        (_, None) => Some(
+            "It first asks whether to move the resume point or to fork. Use --goto or --fork to decide now",
+        ),
+    }
+}
+
 /// Prints what would be started.
 fn print_plan(
     ui: &mut Ui,
@@ -258,7 +272,12 @@ fn print_plan(
             let missing = missing.display();
             ui.print_warning(&format!("the session's directory {missing} does not exist"));
         }
-        return Ok(ui.print_line(&Line::plain(&line))?);
+        ui.print_line(&Line::plain(&line))?;
+        if let Some(words) = first_step_words(&plan.first, decision) {
+            ui.flush_output()?;
+            ui.print_message(&Line::new(words, Label::Note));
+        }
+        return Ok(());
     }
     let text = |word: &OsStr| word.to_string_lossy().into_owned();
     let command = &plan.command;

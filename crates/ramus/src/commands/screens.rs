@@ -80,7 +80,7 @@ fn usage_lines(workspace: &Workspace, file: &Path, width: usize) -> Result<Vec<L
     let scope = Scope::Session(Box::new(address.map_err(|error| error.to_string())?.file));
     let lines = |by| usage::usage_lines(workspace, scope.clone(), by, [None; 2], width);
     let mut all = lines(None).map_err(|error| format!("{:#}", error.error))?;
-    // What was spent on abandoned branches is what no other page of the screens says.
+    // No other view of the screens shows what abandoned branches cost.
     if let Ok(branches) = lines(Some(UsageBy::Branch)) {
         // Both end with the same note about prices.
         while all.last().is_some_and(|last| Some(last) == branches.last()) {

@@ -14,7 +14,7 @@ use crate::completion;
 use crate::env::{self, LocalClock};
 use crate::error::CommandError;
 use crate::fields::{FieldArgs, FieldPrinter};
-use crate::filter::{FilterArgs, GroupBy, survey_for};
+use crate::filter::{FilterArgs, GroupBy, no_rows, survey_for};
 use crate::project::{project_end, project_name};
 use crate::scope;
 use crate::table::{Table, bytes, cell, number};
@@ -75,7 +75,7 @@ pub(crate) fn sessions(
         return list_deleted(ui, &workspace, lost_prompts, &request);
     }
     let wider = |error| scope::with_wider_hint(error, &workspace, asked);
-    let (no_session, no_history) = (wider(no_session()), wider(no_history()));
+    let (no_session, no_history) = (wider(no_session(&request)), wider(no_history()));
     let announced = workspace.due_files(&scope, env::current_time()).warning_text();
     let cleanup = workspace.cleanup_schedule();
     let short_ids = workspace.short_ids();
@@ -183,16 +183,16 @@ pub(crate) fn listed_sessions(
     let request = ListRequest { annotations: workspace.annotations(), ..ListRequest::default() };
     let sessions =
         request.list_sessions(&survey, &scope, &workspace.cleanup_schedule(), json::from_session);
-    if sessions.is_empty() { Err(no_session()) } else { Ok(sessions) }
+    if sessions.is_empty() { Err(no_session(&request)) } else { Ok(sessions) }
 }
 
-fn no_session() -> CommandError {
-    CommandError::nothing_found("no sessions found")
-        .with_hint("use --all to include empty and metadata-only files")
+fn no_session(request: &ListRequest) -> CommandError {
+    no_rows(request, "sessions", "use --all to include empty and metadata-only files")
 }
 
 fn no_history() -> CommandError {
-    no_session().with_hint("no history yet? Run `ramus demo` to create a sample")
+    no_session(&ListRequest::default())
+        .with_hint("no history yet? Run `ramus demo` to create a sample")
 }
 
 /// Lists the sessions of which nothing but prompts is left.

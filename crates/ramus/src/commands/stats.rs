@@ -202,7 +202,7 @@ fn stats_lines(stats: &json::Stats, short_ids: &ShortIds) -> Vec<Line> {
     out.0
 }
 
-/// Where the notes behind the numbers begin.
+/// The column in which the notes after the numbers begin.
 const NOTE_COLUMN: usize = 36;
 
 struct StatsOutput(Vec<Line>);

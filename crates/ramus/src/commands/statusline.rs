@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use jiff::Zoned;
 use ramus_app::session_status::SessionStatus;
-use ramus_render::text::{cost_text, format_tokens};
+use ramus_render::text::{format_dollars, format_tokens};
 use ramus_render::{Label, Line};
 use serde_json::Value;
 
@@ -43,20 +43,20 @@ struct ClientStatus {
 }
 
 impl ClientStatus {
-    /// Takes each value that is there as expected: one that is not says nothing about the others.
+    /// Reads each value by itself, so that an unexpected one does not hide the others.
     fn parse(input: &[u8]) -> Self {
-        let told: Value = serde_json::from_slice(input).unwrap_or_default();
+        let status: Value = serde_json::from_slice(input).unwrap_or_default();
         Self {
-            transcript_path: told["transcript_path"].as_str().map(PathBuf::from),
-            total_cost_usd: told["cost"]["total_cost_usd"].as_f64(),
-            context_window_size: told["context_window"]["context_window_size"].as_u64(),
+            transcript_path: status["transcript_path"].as_str().map(PathBuf::from),
+            total_cost_usd: status["cost"]["total_cost_usd"].as_f64(),
+            context_window_size: status["context_window"]["context_window_size"].as_u64(),
         }
     }
 }
 
 pub(crate) fn statusline(ui: &mut Ui, global: &Global) -> Result<(), CommandError> {
     let mut input = Vec::new();
-    // What cannot be read is not known.
+    // If the input cannot be read, the line leaves out what it would have shown.
     let _ = std::io::stdin().take(MAX_INPUT).read_to_end(&mut input);
     let client = ClientStatus::parse(&input);
     let status = session_status(global, &client).unwrap_or_default();
@@ -95,10 +95,10 @@ fn status_line(status: &SessionStatus, client: &ClientStatus) -> Line {
         parts.push(line);
     }
     if let Some(cost) = status.cost.or(client.total_cost_usd) {
-        parts.push(Line::plain(&cost_text(cost)));
+        parts.push(Line::plain(&format_dollars(cost)));
     }
     if status.cost_today > 0.0 {
-        parts.push(Line::new(&format!("today {}", cost_text(status.cost_today)), Label::Dim));
+        parts.push(Line::new(&format!("today {}", format_dollars(status.cost_today)), Label::Dim));
     }
     let mut line = Line::default();
     for (index, part) in parts.iter().enumerate() {
@@ -141,6 +141,6 @@ mod tests {
         assert_eq!(status_line(&SessionStatus::default(), &ClientStatus::default()).to_text(), "");
         let alone = SessionStatus { branch: Some((1, 1)), cost: Some(0.5), ..status };
         let line = status_line(&alone, &ClientStatus::default()).to_text();
-        assert_eq!(line, "84k context · $0.5000 · today $4.50");
+        assert_eq!(line, "84k context · $0.50 · today $4.50");
     }
 }

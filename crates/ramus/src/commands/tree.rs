@@ -129,7 +129,7 @@ pub(crate) fn tree_lines(
     Ok(lines)
 }
 
-/// Hands out the same line by line.
+/// Draws the tree and passes on each line.
 fn draw_tree(
     workspace: &Workspace,
     address: &Address,

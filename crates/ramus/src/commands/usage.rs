@@ -113,7 +113,7 @@ pub(crate) fn usage(ui: &mut Ui, global: &Global, args: &UsageArgs) -> Result<()
     let mut ledger = used.open_ledger(filter.is_some());
     let client = args.compare_client.then(|| compare::compare_with_client(ui, &ledger));
     filter.filter_ledger(&mut ledger);
-    let is_empty = ledger.books.is_empty();
+    let is_empty = ledger.usage.is_empty();
     if is_empty && !ui.json {
         return Err(scope::with_wider_hint(nothing_used(), &workspace, asked));
     }
@@ -161,7 +161,7 @@ pub(crate) fn usage_lines(
     let used = workspace.survey_usage(scope);
     let mut ledger = used.open_ledger(filter.is_some());
     filter.filter_ledger(&mut ledger);
-    if ledger.books.is_empty() {
+    if ledger.usage.is_empty() {
         return Err(nothing_used());
     }
     let report =

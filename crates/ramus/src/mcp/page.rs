@@ -9,11 +9,11 @@ use crate::error::CommandError;
 
 /// The default length of an answer.
 const DEFAULT_TOKENS: usize = 2_000;
-/// Less would be nothing but the note that there is more.
+/// A shorter answer would hold nothing but the note that there is more.
 const MIN_TOKENS: usize = 100;
-/// More than any client takes at once.
+/// More than any client accepts in one answer.
 const MAX_TOKENS: usize = 100_000;
-/// What the note about the rest may take, and the marks around the history.
+/// Reserved for the note about the rest and for the marks around the history.
 const NOTE_TOKENS: usize = 40;
 const MARK_TOKENS: usize = 24;
 
@@ -24,7 +24,7 @@ pub(super) struct PageRequest {
     from: PageCursor,
 }
 
-/// A place in an answer: a piece of it, and a character of that piece.
+/// A position in an answer: the number of a piece, and of a character in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PageCursor {
     piece: usize,

@@ -118,12 +118,12 @@ impl McpServer {
                 }
                 planned => planned?,
             };
-            let mut text = written_text(&written_json(&change, None), "Would");
+            let mut text = written_text(&written_json(&change, None), "Planned");
             if let Some(refusal) = &change.instead_of {
                 let _ = writeln!(text, "The session itself cannot resume there: {refusal}");
             }
             let name = plans.keep_plan(change);
-            Ok(format!("{text}Call `confirm` with plan {name} to do it.\n"))
+            Ok(format!("{text}Call `confirm` with plan {name} to apply it.\n"))
         })
         .await
     }

@@ -70,6 +70,19 @@ fn annotations_are_listed_and_filtered_by() {
 }
 
 #[test]
+fn missing_tags_and_notes_are_reported() {
+    let home = test_home();
+    for (command, expected) in
+        [("tag", "11111111 has no tags\n"), ("note", "11111111 has no note\n")]
+    {
+        let output = run_ramus(&home.claude_dir(), &[command, ID]);
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), expected);
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
 fn a_tag_that_is_no_word_and_an_address_that_is_none_are_refused() {
     let home = test_home();
     for args in

@@ -241,7 +241,7 @@ fn contract_all_front_ends_fork_where_goto_cannot_work() {
     assert_eq!(planned["operation"], "fork");
     let (text, is_error) =
         McpDriver::start_server(&claude).call_tool("goto", &json!({"address": address}));
-    assert!(!is_error && text.starts_with("Would: fork in session "), "{text}");
+    assert!(!is_error && text.starts_with("Planned: fork in session "), "{text}");
     assert!(text.contains(reason), "MCP: {text}");
     let wanted = json!({"what": "goto", "session": ID, "node": "node2"});
     let (status, plan) = WebDriver::new(&home, &claude).post_json("/api/plan", &wanted);

@@ -1,6 +1,7 @@
 //! Golden files of the JSON output and the help.
 
 use std::fmt::Write;
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -95,12 +96,12 @@ fn the_demo_fills_an_empty_directory_and_never_writes_over_anything() {
         assert_eq!(output.status.code(), Some(2));
         String::from_utf8(output.stderr).unwrap()
     };
-    std::fs::create_dir_all(home.path().join("empty")).unwrap();
+    fs::create_dir_all(home.path().join("empty")).unwrap();
     assert_eq!(run_demo("empty").status.code(), Some(0));
     assert!(home.path().join("empty/projects").is_dir());
     assert!(hint(run_demo("empty")).contains("empty sessions`"));
 
-    std::fs::create_dir_all(home.path().join("other/mine")).unwrap();
+    fs::create_dir_all(home.path().join("other/mine")).unwrap();
     assert!(hint(run_demo("other")).contains("choose another directory"));
     assert!(!home.path().join("other/projects").exists());
 }
@@ -113,10 +114,10 @@ fn reading_changes_nothing() {
         let mut files = Vec::new();
         let mut open = vec![claude.clone()];
         while let Some(path) = open.pop() {
-            let meta = std::fs::metadata(&path).unwrap();
+            let meta = fs::metadata(&path).unwrap();
             files.push((path.clone(), meta.len(), meta.modified().unwrap()));
             if meta.is_dir() {
-                open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+                open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
             }
         }
         files.sort();
@@ -304,7 +305,15 @@ fn completions_and_manual_pages_are_made() {
         run_ramus(dir.path(), &["man", "--out", pages.to_str().unwrap()]).status.code(),
         Some(0)
     );
-    assert!(pages.join("ramus-tree.1").exists());
+    let mut referred = 0;
+    for page in fs::read_dir(&pages).unwrap() {
+        let text = fs::read_to_string(page.unwrap().path()).unwrap().replace("\\-", "-");
+        for name in text.lines().filter_map(|line| line.strip_suffix("(1)")) {
+            assert!(pages.join(format!("{name}.1")).exists(), "there is no page {name}");
+            referred += 1;
+        }
+    }
+    assert!(pages.join("ramus-archive-add.1").exists() && referred > 40, "{referred}");
     assert!(String::from_utf8(run_ramus(dir.path(), &["man"]).stdout).unwrap().starts_with(".ie"));
 }
 

@@ -55,6 +55,25 @@ fn sessions_are_filtered_and_sorted() {
 }
 
 #[test]
+fn an_empty_list_names_its_cause() {
+    let home = test_home();
+    for (args, expected) in [
+        (&["sessions", "--model", "gpt"][..], "no sessions match these options\n"),
+        (&["projects", "--since", "2027-01-01"], "no projects match these options\n"),
+        (&["conversations", "--tag", "x"], "no conversations match these options\n"),
+    ] {
+        let output = run_ramus(&home.claude_dir(), args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), expected, "{args:?}");
+    }
+    let empty = testkit::TestHome::new();
+    empty.write_session("-w/empty.jsonl", "");
+    let output = run_ramus(&empty.claude_dir(), &["sessions"]);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.starts_with("no sessions found\nHint: use --all"), "{stderr}");
+}
+
+#[test]
 fn conversations_and_projects_are_filtered_too() {
     let home = test_home();
     let rows = run_json(&home.claude_dir(), &["conversations", "--branch", "abandoned"]);

@@ -136,7 +136,7 @@ fn confirm_makes_the_very_session_that_was_planned() {
     let path = home.write_session(&format!("-home-dev-app/{ID}.jsonl"), TWO);
     let mut agent = McpClient::new(&home.claude_dir());
     let (told, plan) = agent.plan_change("fork", "1111:d");
-    let planned = told.lines().next().unwrap().strip_prefix("Would: ").unwrap();
+    let planned = told.lines().next().unwrap().strip_prefix("Planned: ").unwrap();
     let (_, file) = planned.split_once(", file ").unwrap();
     assert!(!Path::new(file).exists(), "nothing is written yet");
     let (told, is_refused) = agent.call_tool("confirm", &json!({"plan": plan}));

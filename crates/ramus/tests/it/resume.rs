@@ -147,6 +147,18 @@ fn print_prints_one_command_and_starts_nothing() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr_text(&output));
         stdout_text(&output).trim_end().to_owned()
     };
+    // stderr describes what the command does first.
+    for (args, expected) in [
+        (&["1111"][..], ""),
+        (&["1111:d"], "It first asks whether"),
+        (&["1111:d", "--goto"], "It first moves the resume point"),
+        (&["1111:d", "--fork"], "It first makes a new session"),
+        (&["1111", "--fork"], "It first makes a new session"),
+    ] {
+        let stderr = stderr_text(&scene.run_ramus(&[&["resume", "--print"], args].concat()));
+        assert!(stderr.starts_with(expected), "{args:?}: {stderr}");
+        assert_eq!(stderr.is_empty(), expected.is_empty(), "{args:?}: {stderr}");
+    }
     let work = scene.work.display();
     assert_eq!(print(&["1111"]), format!("cd '{work}' && claude --resume {ID}"));
     assert_eq!(

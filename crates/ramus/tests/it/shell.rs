@@ -248,6 +248,10 @@ fn a_shell_is_offered_ids_with_titles_and_projects() {
     let sessions = completed(&home, &["ramus", "show", ""]);
     assert!(sessions.contains("11111111  (Fix the Connection pool)"), "{sessions}");
     assert!(sessions.contains("22222222  (Paint it blue)"), "{sessions}");
+    assert!(!sessions.contains("--"), "options hide the sessions: {sessions}");
+    assert!(completed(&home, &["ramus", "show", "--to"]).contains("--tools"));
+    let options = completed(&home, &["ramus", "log", ""]);
+    assert!(options.contains("--repair"), "{options}");
     assert_eq!(completed(&home, &["ramus", "show", "11"]), "11111111");
     assert_eq!(completed(&home, &["ramus", "goto", "POOL"]), "11111111");
     let scopes = completed(&home, &["ramus", "usage", "22"]);

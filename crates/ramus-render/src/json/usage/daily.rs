@@ -80,14 +80,14 @@ pub struct BlockRow {
 
 /// Converts the usage of many files. `owners` has the session and project of each file.
 pub fn daily_usage(
-    books: &UsageLedger,
+    ledger: &UsageLedger,
     owners: &[FileOwner<'_>],
     prices: Prices,
     zone: &TimeZone,
 ) -> DailyUsage {
     let mut names = OwnerNames::default();
     let of_file: Vec<usize> = owners.iter().map(|owner| names.session_index(owner)).collect();
-    let rows = books.daily_usage(zone).into_iter().map(|(key, total)| {
+    let rows = ledger.daily_usage(zone).into_iter().map(|(key, total)| {
         let amounts = Amounts::from(&total);
         DailyRow {
             day: key.day.map(|day| day.to_string()),
@@ -104,7 +104,7 @@ pub fn daily_usage(
             unpriced_tokens: amounts.unpriced_tokens,
         }
     });
-    let blocks = books.block_usage();
+    let blocks = ledger.block_usage();
     let skipped = blocks.len().saturating_sub(MAX_BLOCKS);
     let blocks = blocks.into_iter().skip(skipped).map(|(block, total)| {
         let amounts = Amounts::from(&total);
@@ -120,7 +120,7 @@ pub fn daily_usage(
     DailyUsage {
         zone: zone_name(zone).to_owned(),
         prices,
-        models: books.models.iter().map(ToString::to_string).collect(),
+        models: ledger.models.iter().map(ToString::to_string).collect(),
         rows: rows.collect(),
         blocks: blocks.collect(),
         projects: names.projects,

@@ -14,12 +14,12 @@ use super::{
 
 /// Adds everything up. `owners` has the session and project of each file.
 pub fn usage_report(
-    books: &UsageLedger,
+    ledger: &UsageLedger,
     owners: &[FileOwner<'_>],
     prices: Prices,
     zone: &TimeZone,
 ) -> Usage {
-    let sums = LedgerTotals::new(books, owners.len(), zone);
+    let sums = LedgerTotals::new(ledger, owners.len(), zone);
     let days = &sums.days;
     let models = &sums.models;
     Usage {

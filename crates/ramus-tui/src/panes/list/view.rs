@@ -9,7 +9,7 @@ use ramus_core::digest::one_line;
 use ramus_core::time::Time;
 use ramus_render::layout::truncate_line;
 use ramus_render::snippet::Snippet;
-use ramus_render::text::count_noun;
+use ramus_render::text::{count_noun, format_dollars};
 use ramus_render::{Label, Line};
 use ratatui::layout::Rect;
 
@@ -69,7 +69,7 @@ impl ListPane {
     /// Writes what a session cost; `None`: nothing, or not known yet.
     pub(crate) fn cost_text(&self, path: &Path) -> Option<String> {
         let cost = self.costs.get(path).filter(|cost| **cost >= MIN_COST)?;
-        Some(format!("${cost:.2}"))
+        Some(format_dollars(*cost))
     }
 
     pub(crate) fn set_costs(&mut self, costs: HashMap<PathBuf, f64>) {

@@ -59,7 +59,7 @@ fn pending_files(workspace: &Workspace) -> Result<u64, CommandError> {
     Ok(files.iter().filter(|file| !archived.has(&file.path, file.identity)).count() as u64)
 }
 
-/// What archives by itself.
+/// What archives automatically.
 #[derive(Clone, Copy)]
 struct RunBy {
     hook: bool,

@@ -14,7 +14,7 @@ use crate::error::CommandError;
 use crate::ui::Ui;
 
 const ARCHIVE: &str = "RAMUS_ARCHIVE";
-/// What the archive and the Claude directories are found by.
+/// The variables that locate the archive and the Claude directories.
 const VARIABLES: [&str; 4] = [ARCHIVE, "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
 
 fn timer_command(global: &Global) -> Result<TimerCommand, CommandError> {

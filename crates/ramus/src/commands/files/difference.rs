@@ -26,9 +26,9 @@ struct FileComparison {
 /// What can be compared.
 #[derive(PartialEq)]
 enum ComparedContent {
-    /// Not there is an empty text.
+    /// A file that did not exist counts as an empty text.
     Text(String),
-    /// No text, or too large for one.
+    /// Not text, or too large to compare as text.
     Binary(Option<Vec<u8>>, u64),
     Unknown,
 }

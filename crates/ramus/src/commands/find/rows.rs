@@ -49,7 +49,7 @@ impl FindWriter {
                 if std::mem::take(&mut is_first) {
                     self.write_heading(ui, &hit)?;
                 }
-                // What is around a hit must not look as if it were around the next.
+                // An empty line separates the context of a hit from that of the next.
                 else if hit.context.is_some() {
                     ui.print_line(&Line::default())?;
                 }
@@ -57,7 +57,7 @@ impl FindWriter {
                     ui.print_line(&line)?;
                 }
                 more = hit.rank.as_ref().map_or(0, |rank| rank.more);
-                // The first of them at once, the others when there are enough.
+                // The first hit is printed at once, later ones in growing batches.
                 shown += 1;
                 if shown.is_power_of_two() {
                     ui.output_writer().flush()?;
@@ -147,7 +147,7 @@ const NAMED_COPIES: usize = 3;
 /// Returns which other files have a message; `None`: no other.
 fn also_in(hit: &SearchHit, shorten_id: impl Fn(&str) -> String) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
-    // A result that was stored in a file of its own is no other session.
+    // A tool result in a separate file belongs to the same session.
     let is_other = |copy: &&HitCopy| copy.file != hit.file && copy.file.ends_with(".jsonl");
     for copy in hit.copies.iter().filter(is_other) {
         let stem = Path::new(&copy.file).file_stem().unwrap_or_default().to_string_lossy();

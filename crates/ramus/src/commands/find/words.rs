@@ -67,9 +67,9 @@ fn is_hyphen_word(rest: &str) -> bool {
     rest.starts_with(char::is_alphanumeric) && !is_number && !is_options
 }
 
-/// Takes the last word for a scope if it can be nothing else.
+/// Reads the last word as a scope if it cannot be a search word.
 ///
-/// `find TEXT SCOPE` is how a scope was given before there was `--in`.
+/// Before there was `--in`, a scope was given as `find TEXT SCOPE`.
 pub(super) fn split_scope<'w>(
     workspace: &Workspace,
     words: &'w [String],
@@ -97,7 +97,7 @@ fn looks_like_scope(word: &str) -> bool {
         && (is_id || is_path || is_name || word.starts_with("agent-"))
 }
 
-/// Joins the words to one query. Of several, one with spaces was in quotes and is a phrase.
+/// Joins the words to one query. If there are several, one with spaces was in quotes and is a phrase.
 pub(super) fn join_words(words: &[String]) -> String {
     let is_phrase =
         |word: &str| words.len() > 1 && word.contains(char::is_whitespace) && !word.contains('"');

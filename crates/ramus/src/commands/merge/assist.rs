@@ -127,7 +127,7 @@ fn end_command(group: u32, events: &Receiver<AssistEvent>) {
             break;
         }
     }
-    // What ignores the first signal, or outlives the shell.
+    // Ends processes that ignored the first signal or outlived the shell.
     let _ = kill_process_group(group, Signal::KILL);
 }
 

@@ -137,8 +137,8 @@ impl TranscriptUsage {
         Ok(())
     }
 
-    /// In sidechains the message alone names a reply: a side question repeats those of the main line
-    /// under a request of its own.
+    /// In sidechains the message id alone identifies a reply, because a side question repeats replies of
+    /// the main chain with a new request id.
     fn count_sidechain(&mut self, mut used: RequestUsage) {
         if used.message.is_none_or(|message| !self.messages.contains(&message)) {
             used.forget_request();

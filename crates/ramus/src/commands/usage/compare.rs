@@ -14,10 +14,10 @@ use crate::ui::Ui;
 /// Compares every session in which the client stored totals.
 pub(super) fn compare_with_client(ui: &mut Ui, ledger: &SurveyLedger<'_>) -> Vec<Client> {
     let mut ours: BTreeMap<u32, BTreeMap<&str, UsageTotal>> = BTreeMap::new();
-    for post in ledger.books.entries() {
-        let models = ours.entry(post.owner.session).or_default();
-        let name = &*ledger.books.models[usize::from(post.model)];
-        models.entry(name).or_default().add(&post.total);
+    for entry in ledger.usage.entries() {
+        let models = ours.entry(entry.owner.session).or_default();
+        let name = &*ledger.usage.models[usize::from(entry.model)];
+        models.entry(name).or_default().add(&entry.total);
     }
     let mut rows = Vec::new();
     for (index, (project, file)) in ledger.files.iter().enumerate() {

@@ -30,7 +30,7 @@ pub(super) fn usage_report(
         by_conversation: (by == Some(UsageBy::Conversation)).then(|| by_conversation(ledger)),
         branches: (by == Some(UsageBy::Branch)).then(|| branch_rows(ledger)),
         ..json::usage_report(
-            &ledger.books,
+            &ledger.usage,
             &ledger.file_owners(),
             json::Prices::new(&prices.list, prices.file.as_deref()),
             zone,
@@ -82,7 +82,7 @@ pub(super) fn by_source(
     by: UsageBy,
 ) -> Result<Vec<BySource>, CommandError> {
     let mut sums: BTreeMap<(String, Option<String>), UsageTotal> = BTreeMap::new();
-    for (file, sum) in ledger.books.totals_by(|home| home.file) {
+    for (file, sum) in ledger.usage.totals_by(|owner| owner.file) {
         let (_, file) = ledger.files[file as usize];
         let Some(source) = workspace.source_of(&file.file.path) else {
             return Err(CommandError::user_error("this archive belongs to one person and machine")
@@ -102,16 +102,16 @@ pub(super) fn by_source(
 /// Sums up agents that have separate files, by the session and branch that started them.
 fn agents_by_branch(ledger: &SurveyLedger<'_>) -> BTreeMap<(u32, u32), UsageTotal> {
     let mut sums: BTreeMap<(u32, u32), UsageTotal> = BTreeMap::new();
-    for LedgerEntry { owner: home, total: sum, .. } in ledger.books.entries() {
-        if home.file != home.session {
-            sums.entry((home.session, home.segment)).or_default().add(&sum);
+    for LedgerEntry { owner, total: sum, .. } in ledger.usage.entries() {
+        if owner.file != owner.session {
+            sums.entry((owner.session, owner.segment)).or_default().add(&sum);
         }
     }
     sums
 }
 
 fn branch_rows(ledger: &SurveyLedger<'_>) -> Vec<OfBranch> {
-    let sums = ledger.books.totals_by(|home| (home.session, home.segment));
+    let sums = ledger.usage.totals_by(|owner| (owner.session, owner.segment));
     let row = |((session, branch), sum): ((u32, u32), UsageTotal)| {
         let (_, file) = ledger.files[session as usize];
         let account = &ledger.accounts[session as usize].usage;

@@ -8,7 +8,7 @@ use ramus_core::ids::ShortIds;
 use ramus_render::chart::{ActivityCalendar, calendar_legend, draw_bar, draw_sparkline};
 use ramus_render::json::{Amounts, Client, Usage};
 use ramus_render::layout::wrap_line;
-use ramus_render::text::{count_noun, format_tokens};
+use ramus_render::text::{count_noun, format_dollars, format_tokens};
 use ramus_render::{Label, Line};
 
 use super::UsageBy;
@@ -70,7 +70,7 @@ pub(super) fn table_lines(
     context: &TableContext<'_>,
 ) -> Vec<Line> {
     let mut all = rows::table_rows(report, by, context);
-    // Whole paths share their beginnings, so their sum would mean nothing.
+    // Conversations share their first messages, so a sum would count them several times.
     if all.len() > 1 && by != UsageBy::Conversation {
         all.push(rows::UsageRow::total_row(&report.totals));
     }
@@ -303,12 +303,4 @@ pub(super) fn format_cost(amounts: &Amounts) -> String {
     let Some(cost) = amounts.cost_usd else { return "?".to_owned() };
     let unknown = if amounts.unpriced_tokens > 0 { "+" } else { "" };
     format!("{}{unknown}", format_dollars(cost))
-}
-
-fn format_dollars(cost: f64) -> String {
-    match cost {
-        cost if cost > 0.0 && cost < 0.005 => format!("${cost:.4}"),
-        cost if cost < 1000.0 => format!("${cost:.2}"),
-        cost => format!("${}", number(cost.round() as u64)),
-    }
 }

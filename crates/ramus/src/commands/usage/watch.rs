@@ -15,7 +15,7 @@ use ramus_core::time::Time;
 use ramus_core::usage::{FileUsage, UsageBlock, UsageLedger, UsageTotal};
 use ramus_render::chart::draw_bar;
 use ramus_render::json::{Amounts, Answer, RunningBlock};
-use ramus_render::text::format_tokens;
+use ramus_render::text::{format_dollars, format_tokens};
 use ramus_render::{Label, Line};
 use ramus_store::follow::{FollowConfig, FollowEvent, FollowEvents, follow_files};
 
@@ -26,7 +26,7 @@ use crate::error::CommandError;
 use crate::table::number;
 use crate::ui::Ui;
 
-/// How long nothing happens before it is asked whether the person has seen enough.
+/// Idle time between two checks for Ctrl-C.
 const TICK: Duration = Duration::from_millis(100);
 /// How many ticks pass before the remaining time is printed again.
 const TICKS_PER_REDRAW: usize = 10;
@@ -46,7 +46,7 @@ pub(super) fn start_following(ui: &mut Ui, global: &Global) -> Result<FollowEven
     Ok(changes)
 }
 
-/// Shows the running block until the person has seen enough.
+/// Shows the running block until Ctrl-C.
 ///
 /// Existing content is read once; after that, only appended lines.
 pub(super) fn watch_block(
@@ -56,9 +56,9 @@ pub(super) fn watch_block(
     scope: &Scope,
     zone: &jiff::tz::TimeZone,
 ) -> Result<(), CommandError> {
-    let mut books = workspace.survey_usage(scope.clone()).open_ledger(true).books;
+    let mut ledger = workspace.survey_usage(scope.clone()).open_ledger(true).usage;
     let mut files: HashMap<PathBuf, Session> = HashMap::new();
-    let mut told = None;
+    let mut printed = None;
     let mut problem = None;
     let stop = Arc::new(AtomicBool::new(false));
     if ui.terminal {
@@ -68,27 +68,27 @@ pub(super) fn watch_block(
     }
     loop {
         let now = env::current_time();
-        let block = running_block(&books, now);
+        let block = running_block(&ledger, now);
         // Scripts get each change once; on a terminal the time is updated too.
         let news = block.as_ref().map(|(block, sum)| (*block, *sum));
-        let changed = told.as_ref() != Some(&news);
+        let changed = printed.as_ref() != Some(&news);
         if ui.json && changed {
             ui.print_json(&Answer::new("ramus.usage.block/1", to_json(news.as_ref(), now)))?;
             ui.flush_output()?;
         } else if !ui.json && (changed || ui.terminal) {
             let now = now.to_timestamp().to_zoned(zone.clone());
-            let mut lines = block_lines(&books, news.as_ref(), &now);
+            let mut lines = block_lines(&ledger, news.as_ref(), &now);
             lines.extend(problem.clone());
             ui.redraw_screen(lines)?;
         }
-        told = Some(news);
+        printed = Some(news);
         match next_change(changes, &stop) {
             Ok(FollowEvent::Grew { file, lines }) if in_scope(scope, &file.path) => {
                 // A message may be written as several records, so the session keeps its state between reads.
                 let session = files.entry(file.path).or_insert_with(Session::with_usage);
                 session.push(&lines.bytes);
                 let history = History::new(session.clone(), workspace.resume_rule());
-                books.add_file(
+                ledger.add_file(
                     &FileUsage::new(&history, &workspace.active_prices().list),
                     file.role.is_agent(),
                 );
@@ -96,7 +96,7 @@ pub(super) fn watch_block(
             Ok(FollowEvent::Rewritten { file } | FollowEvent::Gone { file }) => {
                 drop(files.remove(&file.path));
             }
-            // Words to the side would be drawn over.
+            // A message on stderr would be overwritten by the next drawing.
             Ok(FollowEvent::Problem(found)) if ui.terminal && !ui.json => {
                 let text = format!("{found}: {}", found.source);
                 problem = Some(Line::new(&text, Label::Error));
@@ -135,11 +135,11 @@ fn in_scope(scope: &Scope, path: &Path) -> bool {
     }
 }
 
-fn running_block(books: &UsageLedger, now: Time) -> Option<(UsageBlock, UsageTotal)> {
-    let times = books.messages().filter_map(|(_, charge)| charge.time);
+fn running_block(ledger: &UsageLedger, now: Time) -> Option<(UsageBlock, UsageTotal)> {
+    let times = ledger.messages().filter_map(|(_, charge)| charge.time);
     let block = UsageBlock::running_at(times, now)?;
     let mut sum = UsageTotal::default();
-    for (_, charge) in books.messages() {
+    for (_, charge) in ledger.messages() {
         if charge.time.is_some_and(|time| block.contains(time)) {
             sum.add_message(charge);
         }
@@ -164,7 +164,7 @@ fn projected_cost(block: &UsageBlock, sum: &UsageTotal, now: Time) -> Option<f64
 }
 
 fn block_lines(
-    books: &UsageLedger,
+    ledger: &UsageLedger,
     running: Option<&(UsageBlock, UsageTotal)>,
     now: &Zoned,
 ) -> Vec<Line> {
@@ -172,7 +172,7 @@ fn block_lines(
         time.to_timestamp().to_zoned(now.time_zone().clone()).strftime("%H:%M").to_string()
     };
     let Some((block, sum)) = running else {
-        let last = books.messages().filter_map(|(_, charge)| charge.time).max();
+        let last = ledger.messages().filter_map(|(_, charge)| charge.time).max();
         let last = last.map_or_else(|| "never".to_owned(), |last| last.to_string());
         return vec![
             Line::new("No five-hour block is active.", Label::Heading),
@@ -194,7 +194,7 @@ fn block_lines(
     let minutes = ((moment.as_millis() - block.start.as_millis()) / 60_000).max(1);
     let mut money = Line::plain("  cost      ").with(&format_cost(&amounts), Label::Strong);
     if let Some(projected) = projected_cost(block, sum, moment) {
-        money.push(&format!("  ${projected:.2} projected"), Label::Dim);
+        money.push(&format!("  {} projected", format_dollars(projected)), Label::Dim);
     }
     let pace = sum.tokens.total() / minutes as u64;
     vec![
@@ -220,12 +220,12 @@ mod tests {
         let mut session = Session::with_usage();
         session.push(answer.as_bytes());
         let history = History::new(session, ramus_core::resume::ResumeRule::Client);
-        let mut books = UsageLedger::default();
-        books.add_file(&FileUsage::new(&history, &PriceList::default()), false);
+        let mut ledger = UsageLedger::default();
+        ledger.add_file(&FileUsage::new(&history, &PriceList::default()), false);
         let now: jiff::Timestamp = now.parse().unwrap();
-        let running = running_block(&books, Time::from_millis(now.as_millisecond()));
+        let running = running_block(&ledger, Time::from_millis(now.as_millisecond()));
         let now = now.to_zoned(jiff::tz::TimeZone::UTC);
-        block_lines(&books, running.as_ref(), &now).iter().map(Line::to_text).collect()
+        block_lines(&ledger, running.as_ref(), &now).iter().map(Line::to_text).collect()
     }
 
     #[test]
@@ -242,8 +242,8 @@ mod tests {
 
     #[test]
     fn a_block_ends_after_five_hours() {
-        let told = drawn_lines("2026-01-01T19:00:01Z");
-        assert_eq!(told[0], "No five-hour block is active.");
-        assert!(told[1].starts_with("The last message was 2026-01-01T14:05:00"), "{told:?}");
+        let printed = drawn_lines("2026-01-01T19:00:01Z");
+        assert_eq!(printed[0], "No five-hour block is active.");
+        assert!(printed[1].starts_with("The last message was 2026-01-01T14:05:00"), "{printed:?}");
     }
 }

@@ -309,7 +309,7 @@ fn usage_row(lines: &[&str]) -> ContractAnswer {
 }
 
 fn plan_row(lines: &[&str]) -> AnswerRow {
-    let rest = lines[0].strip_prefix("Would: ").unwrap_or_else(|| panic!("{lines:?}"));
+    let rest = lines[0].strip_prefix("Planned: ").unwrap_or_else(|| panic!("{lines:?}"));
     let (what, rest) = rest.split_once(" in session ").unwrap();
     let leaf = lines.iter().find_map(|line| line.strip_prefix("resumes at: "));
     let mut row = AnswerRow::from([

@@ -4,10 +4,11 @@ use jiff::Zoned;
 use ramus_core::branches::BranchStatus;
 use ramus_core::time::Time;
 use ramus_render::json::{Amounts, Usage};
+use ramus_render::text::format_dollars;
 use ramus_render::{Label, Line};
 
 use super::super::UsageBy;
-use super::{TableContext, format_dollars};
+use super::TableContext;
 use crate::project::project_name;
 use crate::table::cell;
 
