@@ -268,6 +268,23 @@ fn active_branches_come_before_abandoned_ones() {
     assert_eq!(found.last().and_then(|hit| hit.uuid.as_deref()), Some("c"));
 }
 
+#[test]
+fn words_in_several_messages_are_all_shown_whatever_branch_they_are_on() {
+    let home = TestHome::new();
+    home.write_session(
+        "-p/aaaa1111.jsonl",
+        "a      user       find a harp
+         b < a  assistant  one harp
+         c < b  user       a lute
+         d < c  assistant  no more
+         e < b  user       @30 other harp
+         f < e  assistant  @31 nothing",
+    );
+    let (found, _) = all_hits(&test_workspace(&home), &best_request("harp lute"));
+    let texts: Vec<&str> = found.iter().map(|hit| &*hit.passage.text).collect();
+    assert_eq!(texts, ["other harp", "a lute"]);
+}
+
 /// Writes a prompt of a session that was deleted.
 fn write_deleted_prompt(home: &TestHome, prompt: &str) {
     let note = format!(
