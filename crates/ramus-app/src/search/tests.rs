@@ -384,6 +384,14 @@ fn filters_are_sets_or_given_once() {
     assert_eq!(found[0].passage.text, "make");
     for (text, expected) in [
         ("in:a in:b x", "`in:` can be given only once, not as \"a\" and \"b\""),
+        (
+            "x since:2026-02-01 until:2026-01-01",
+            "no message is both since \"2026-02-01\" and until \"2026-01-01\"",
+        ),
+        (
+            "x role:user kind:answer kind:thinking",
+            "no text of the kind \"thinking\" is from the role \"user\"",
+        ),
         ("x since:1d after:2d", "`since:` can be given only once, not as \"1d\" and \"2d\""),
         (
             "x -tool:Bash",
@@ -393,6 +401,8 @@ fn filters_are_sets_or_given_once() {
         assert_eq!(SearchRequest::from_text(text).unwrap_err().to_string(), expected);
     }
     assert!(SearchRequest::from_text("in:a in:a x").is_ok());
+    assert!(SearchRequest::from_text("x since:today until:today").is_ok());
+    assert!(SearchRequest::from_text("x role:user kind:answer kind:prompt").is_ok());
 }
 
 #[test]

@@ -460,13 +460,14 @@ fn query_error(ui: &Ui, is_regex: bool, text: &str, error: &QueryError) -> Comma
 }
 
 fn nothing_found(args: &FindArgs, text: &str, request: &SearchRequest) -> CommandError {
-    match &args.pr {
-        _ if !text.is_empty() => {
+    let has_words = args.regex || request.query.typed_words().is_some();
+    match &request.pull_request {
+        _ if has_words && !text.is_empty() => {
             let offers_fuzzy = !args.fuzzy && !args.exact && !args.regex;
             let hint = no_match_hint(request, offers_fuzzy);
             hint.into_iter().fold(no_match(text), CommandError::with_hint)
         }
-        Some(pr) if args.tool.is_empty() && args.file.is_empty() => {
+        Some(pr) if request.tool.is_none() => {
             CommandError::nothing_found(format!("No session created pull request {}", pr.number))
         }
         _ => CommandError::nothing_found("No message matches the filters"),
