@@ -335,7 +335,7 @@ fn write_json(
 
 /// Reports whether there are more hits, or none.
 fn report_end(
-    ui: &Ui,
+    ui: &mut Ui,
     args: &FindArgs,
     text: &str,
     request: &SearchRequest,
@@ -349,7 +349,7 @@ fn report_end(
         });
     }
     for sentence in outcome.notes.sentences() {
-        ui.print_message(&Line::new(&sentence, Label::Dim));
+        ui.print_closing_note(&sentence)?;
     }
     let more = match outcome.found - outcome.shown {
         0 => return Ok(()),
@@ -357,8 +357,7 @@ fn report_end(
         more if args.limit.is_none() => format!("{more} more. Use --flat to see all"),
         more => format!("{more} more. Use --limit to see them"),
     };
-    ui.print_message(&Line::new(&more, Label::Dim));
-    Ok(())
+    ui.print_closing_note(&more)
 }
 
 fn search_request(ui: &Ui, args: &FindArgs, text: &str) -> Result<SearchRequest, CommandError> {
