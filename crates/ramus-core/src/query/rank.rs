@@ -274,12 +274,14 @@ impl RankWeights {
 }
 
 /// Common words with little meaning. A query with other words also finds sessions that lack one of these.
-const FUNCTION_WORDS: &str = " a about again all also an and any are as at be because been but by can could did do does for from get got had has have how i if in into is it its just like me my no not of on or our out over please should so some than that the their them then there these they this to up us use using was we were what when where which who why will with would you your aber als am an auf aus bei bin das dass dem den der des die ein eine einen einer er es für hat haben ich im in ist kann man mit nach nicht noch nur oder sich sie sind so und uns von war was wenn wer wie wir wird wo zu zum zur über ";
+const FUNCTION_WORDS: &str = " a about again all also an and any are as at be because been but by can can't could did didn't do does doesn't don't ever for from get got had has have he her his how i if in into is isn't it it's its just like me my no not of on or our out over please she should so some than that that's the their them then there there's these they this to up us use using was wasn't we were what what's when where which who why will with would you your aber als am an auf aus bei bin das dass dem den der des die ein eine einen einer er es für hat haben ich im in ist kann man mit nach nicht noch nur oder sich sie sind so und uns von war was wenn wer wie wir wird wo zu zum zur über ";
 
 /// Whether a word has little meaning.
 pub fn is_function_word(word: &str) -> bool {
-    let word = word.to_lowercase();
-    !word.contains(' ') && FUNCTION_WORDS.contains(&format!(" {word} "))
+    // A question ends with a sign.
+    let word = word.trim_matches(|char: char| !char.is_alphanumeric());
+    let word = word.to_lowercase().replace('’', "'");
+    !word.is_empty() && !word.contains(' ') && FUNCTION_WORDS.contains(&format!(" {word} "))
 }
 
 #[cfg(test)]
@@ -345,6 +347,7 @@ mod tests {
     #[test]
     fn function_words_are_known() {
         assert!(is_function_word("The") && is_function_word("wie"));
-        assert!(!is_function_word("pool") && !is_function_word("a an"));
+        assert!(is_function_word("it?") && is_function_word("What’s"));
+        assert!(!is_function_word("pool") && !is_function_word("a an") && !is_function_word("?"));
     }
 }
