@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::TextKind;
 use super::term::QueryTerm;
+use super::{TextKind, WordForm};
 
 /// How closely the words of a query stand together, the closest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -207,17 +207,28 @@ fn is_word_edge(before: Option<char>, after: Option<char>) -> bool {
     !is_part(before) || !is_part(after) || (before.is_lowercase() && after.is_uppercase())
 }
 
-/// How many of the sessions have a term.
+/// How many of the sessions have a term: at all, at the beginning of a word, and as a whole word.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TermFrequency {
     pub sessions: usize,
+    pub word_starts: usize,
+    pub whole_words: usize,
     pub of: usize,
 }
 
 /// The weights of the terms of a query: rare words weigh more.
+///
+/// A short word (`ci`) is a part of many others, so each form has the weight of its own frequency.
 #[derive(Clone, Debug, Default)]
 pub struct RankWeights {
-    terms: Vec<f32>,
+    terms: Vec<TermWeight>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct TermWeight {
+    part: f32,
+    word_start: f32,
+    whole_word: f32,
 }
 
 /// How fast repeated words lose weight, and the penalty for long texts, as in BM25.
@@ -229,29 +240,43 @@ const MAX_LEN_RATIO: f32 = 6.0;
 
 impl RankWeights {
     pub fn new(frequencies: impl IntoIterator<Item = TermFrequency>) -> Self {
-        let weight = |frequency: TermFrequency| {
-            let (with, all) = (frequency.sessions as f32, frequency.of as f32);
+        let weight = |with: usize, all: usize| {
+            let (with, all) = (with as f32, all as f32);
             (((all - with).max(0.0) + 0.5) / (with + 0.5)).ln_1p()
         };
-        Self { terms: frequencies.into_iter().map(weight).collect() }
+        let weights = |it: TermFrequency| TermWeight {
+            part: weight(it.sessions, it.of),
+            word_start: weight(it.word_starts, it.of),
+            whole_word: weight(it.whole_words, it.of),
+        };
+        Self { terms: frequencies.into_iter().map(weights).collect() }
     }
 
-    /// Returns the weight of one term.
-    pub fn term_weight(&self, term: usize) -> f32 {
-        self.terms.get(term).copied().unwrap_or_default()
+    /// Returns the weight of one term in a form.
+    pub fn term_weight(&self, term: usize, form: WordForm) -> f32 {
+        let weight = self.terms.get(term).copied().unwrap_or_default();
+        match form {
+            WordForm::WholeWord => weight.whole_word,
+            WordForm::WordStart => weight.word_start,
+            WordForm::WordPart | WordForm::Elsewhere => weight.part,
+        }
     }
 
-    /// Returns the weights of some terms together.
+    /// Returns the weights of some terms together, in any form.
     pub fn sum_weights(&self, terms: u64) -> f32 {
-        let chosen = self.terms.iter().enumerate().filter(|(at, _)| terms & 1 << at != 0);
-        chosen.map(|(_, weight)| weight).sum()
+        self.sum_form_weights(terms, WordForm::WordPart)
+    }
+
+    fn sum_form_weights(&self, terms: u64, form: WordForm) -> f32 {
+        let chosen = (0..self.terms.len().min(64)).filter(|at| terms & 1 << at != 0);
+        chosen.map(|at| self.term_weight(at, form)).sum()
     }
 
     /// Returns the score of a match.
     pub fn score(&self, strength: &MatchStrength, level: MatchLevel) -> f32 {
         let MatchStrength { terms, whole_words, word_starts, .. } = *strength;
-        let mut words = self.sum_weights(whole_words)
-            + 0.6 * self.sum_weights(word_starts & !whole_words)
+        let mut words = self.sum_form_weights(whole_words, WordForm::WholeWord)
+            + 0.6 * self.sum_form_weights(word_starts & !whole_words, WordForm::WordStart)
             + 0.15 * self.sum_weights(terms & !word_starts);
         // A word that only ends another one (`rate` in `crate`) was probably not meant.
         if terms & !word_starts != 0 {
@@ -287,7 +312,7 @@ pub fn is_function_word(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{MatchLevel, MatchStrength, RankWeights, TermFrequency, is_function_word};
-    use crate::query::{Query, TextKind};
+    use crate::query::{Query, TextKind, WordForm};
 
     fn strength(query: &str, kind: TextKind, text: &str) -> (MatchStrength, String) {
         let query = Query::from_words(query).unwrap();
@@ -332,9 +357,9 @@ mod tests {
 
     #[test]
     fn prompts_beat_output_rare_words_common_ones_and_phrases_the_rest() {
-        let frequency = |sessions| TermFrequency { sessions, of: 100 };
-        let weights = RankWeights::new([frequency(2), frequency(90)]);
-        assert!(weights.term_weight(0) > 10.0 * weights.term_weight(1));
+        let weights = RankWeights::new([frequency(2, 2), frequency(90, 90)]);
+        let weight = |term| weights.term_weight(term, WordForm::WholeWord);
+        assert!(weight(0) > 10.0 * weight(1));
         let score =
             |kind, text: &str, level| weights.score(&strength("rate limit", kind, text).0, level);
         let phrase = score(TextKind::Reply, "the rate limit", MatchLevel::Phrase);
@@ -342,6 +367,22 @@ mod tests {
         assert!(phrase > score(TextKind::Reply, "crate of limits", MatchLevel::Message));
         assert!(phrase > score(TextKind::ToolResult, "the rate limit", MatchLevel::Phrase));
         assert!(phrase < score(TextKind::Title, "the rate limit", MatchLevel::Phrase));
+    }
+
+    /// Of 100 sessions.
+    fn frequency(sessions: usize, whole_words: usize) -> TermFrequency {
+        TermFrequency { sessions, word_starts: whole_words, whole_words, of: 100 }
+    }
+
+    #[test]
+    fn a_word_that_is_part_of_many_others_is_rare_as_a_whole_word() {
+        let weights = RankWeights::new([frequency(100, 1), frequency(40, 40)]);
+        let score = |query: &str, text: &str| {
+            let found = strength(query, TextKind::Reply, text).0;
+            weights.score(&found, MatchLevel::Phrase)
+        };
+        assert!(score("ci", "the CI fails") > 20.0 * score("ci", "the decision fails"));
+        assert!(weights.sum_weights(1) < weights.sum_weights(2));
     }
 
     #[test]

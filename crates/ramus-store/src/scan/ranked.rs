@@ -200,7 +200,11 @@ impl RankPlan {
     fn new(query: &Query, group_terms: &[u64], with_near: bool) -> Self {
         let words: Vec<&str> = query.term_texts().take(MAX_TERMS).collect();
         let sessions = |term: usize| group_terms.iter().filter(|it| **it & 1 << term != 0).count();
-        let frequency = |term| TermFrequency { sessions: sessions(term), of: group_terms.len() };
+        // In what form a word occurs is known when the files are read.
+        let frequency = |term| {
+            let (sessions, of) = (sessions(term), group_terms.len());
+            TermFrequency { sessions, word_starts: sessions, whole_words: sessions, of }
+        };
         let weights = RankWeights::new((0..words.len()).map(frequency));
         let all = u64::MAX >> (MAX_TERMS - words.len().max(1));
         let meaning = (0..words.len()).filter(|term| !is_function_word(words[*term]));
