@@ -479,6 +479,20 @@ fn a_session_without_a_common_word_is_listed_beside_one_that_has_all_by_chance()
     assert!(outcome.notes.is_spread);
 }
 
+#[test]
+fn a_question_is_answered_by_a_session_that_lacks_some_of_its_words() {
+    let home = TestHome::new();
+    home.write_session("-p/meant000.jsonl", "a user why are the tide times late");
+    let chance =
+        "x user a wrong turn\ny < x assistant late\nz < y user the tide\nw < z assistant times";
+    home.write_session("-p/chance00.jsonl", chance);
+    for n in 0..6 {
+        home.write_session(&format!("-p/other00{n}.jsonl"), "a user something else");
+    }
+    let (sessions, _) = best_sessions(&test_workspace(&home), "what was wrong with the tide times");
+    assert!(sessions.contains("meant000 partial"), "{sessions}");
+}
+
 fn like_request(workspace: &Workspace, text: &str) -> SearchRequest {
     let mut request = best_request(&format!("like:\"{text}\""));
     workspace.load_like_model(&mut request).unwrap();

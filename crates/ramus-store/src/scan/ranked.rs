@@ -55,7 +55,7 @@ pub struct RankedScan {
 /// their time.
 const ENOUGH_MATCHES: usize = 4_000;
 /// How much of the weight of all words a session must have if it may lack some.
-pub const NEAR_SHARE: f32 = 0.7;
+pub const NEAR_SHARE: f32 = 0.4;
 /// How many lines of a file are parsed for each word that is not the rarest.
 const LINES_PER_TERM: u32 = 64;
 /// Up to so many words the rarest is chosen by how many sessions have it; see [`MatchStrength::terms`].
