@@ -10,7 +10,8 @@ here: topics that people ask about, and many sessions about other things that us
 is held out (`--half held`) and not used to choose weights.
 
 `--set 2` asks other kinds of queries (bench/find_queries_2.tsv) over other topics, `second`, whose other sessions are
-made differently: sentences of a grammar whose nouns and verbs are those of the topics.
+made differently: sentences of a grammar whose nouns and verbs are those of the topics. `--set 3` has other topics again,
+`third`: every third topic is in the middle of a long session, and some sessions only list titles, paths and identifiers.
 
 All programs get the same text. ramus is run with `--sort best --fuzzy --json`; rg gets every word with `-i`, and
 files are ordered by how many words they have, then by how many lines match, then by date.
@@ -29,8 +30,8 @@ import tempfile
 import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
-QUERIES = {1: HERE / "find_queries.tsv", 2: HERE / "find_queries_2.tsv"}
-TOPICS = {1: HERE / "find_topics.json", 2: HERE / "find_topics_2.json"}
+QUERIES = {1: HERE / "find_queries.tsv", 2: HERE / "find_queries_2.tsv", 3: HERE / "find_queries_3.tsv"}
+TOPICS = {1: HERE / "find_topics.json", 2: HERE / "find_topics_2.json", 3: HERE / "find_topics_3.json"}
 DISTRACTORS = 240
 
 
@@ -101,6 +102,51 @@ def write_second(target, seed=11):
             text = " ".join(re.sub(r"\{\}", lambda _: words(), rng.choice(frames)) for _ in range(rng.randint(1, 7)))
             messages.append([("user", "assistant", "call", "result")[m % 4], text])
         sessions.append((f"e{n:07x}", {"messages": messages}))
+    rng.shuffle(sessions)
+    write_sessions(target, rng, sessions)
+
+
+def write_third(target, seed=23):
+    """Writes the topics of the third set, sessions of sentences, long sessions, and sessions with lists of everything."""
+    rng = random.Random(seed)
+    topics = json.loads(TOPICS[3].read_text())
+    texts = [" ".join(text for _, text in topic["messages"]) for topic in topics]
+    count = collections.Counter(word for text in texts for word in set(re.findall(r"\b[A-Za-zäöüß]{3,14}\b", text)))
+    plain = sorted(word for word in count if word.islower() or count[word] > 1)
+    together = " ".join(texts)
+    names = sorted(set(re.findall(r"\b(?:[a-z]+_[a-z_]+|[a-z]+[A-Z][A-Za-z]+)\b", together)))
+    paths = sorted({path for topic in topics for _, text in topic["messages"]
+                    for path in re.findall(r"[\w.]+(?:/[\w.-]+)+\.\w+", text)})
+    frames = ["Can you look at the {} of the {}?", "I changed the {} and the {}; the {} is done.", "Why does the {} {} after the {}?",
+              "The {} passes, but {} is still open.", "Die {} ist fertig, nur {} fehlt noch.", "Please {} the {} before we {} it.",
+              "We should {} {} before the {} of the {}.", "src/{}/{}.rs:{}: {}", "{} = {}", "git commit -m '{} {}'",
+              "{} ms for {} of {}", "Let me read {} first.", "All {} tests pass."]
+
+    def sentences(own):
+        word = lambda _: rng.choice(own) if rng.random() < 0.85 else str(rng.randint(2, 400))
+        return " ".join(re.sub(r"\{\}", word, rng.choice(frames)) for _ in range(rng.randint(1, 7)))
+
+    def filler(own, length):
+        return [[("user", "assistant", "call", "result")[m % 4], sentences(own)] for m in range(length)]
+
+    sessions = []
+    for n, topic in enumerate(topics):
+        if n % 3 == 1:
+            own = rng.sample(plain, 60)
+            topic = topic | {"messages": filler(own, 24) + topic["messages"] + filler(own, 32)}
+        sessions.append((topic["id"], topic))
+    for n in range(220):
+        own = rng.sample(plain, 40)
+        title = sentences(own)[:60] if n % 2 else None
+        sessions.append((f"f{n:07x}", {"title": title, "messages": filler(own, rng.randint(3, 24))}))
+    sessions += [(f"f1{n:06x}", {"messages": filler(plain, 260)}) for n in range(5)]
+    for n in range(6):
+        log = "\n".join(f"{rng.getrandbits(28):07x} {topic['title']}" for topic in rng.sample(topics, 24))
+        files = "\n".join(rng.sample(paths, int(len(paths) * 0.8)))
+        tags = "\n".join(f"src/x.rs:{rng.randint(1, 900)}: {name}" for name in rng.sample(names, int(len(names) * 0.8)))
+        sessions.append((f"f2{n:06x}", {"messages": [
+            ["user", "What changed this week?"], ["call", "git log --oneline"], ["result", log], ["call", "rg --files"],
+            ["result", files], ["call", "ctags"], ["result", tags], ["assistant", sentences(rng.sample(plain, 40))]]}))
     rng.shuffle(sessions)
     write_sessions(target, rng, sessions)
 
@@ -193,7 +239,7 @@ def main():
     parser.add_argument("--fast-resume")
     parser.add_argument("--claude-history")
     parser.add_argument("--rg")
-    parser.add_argument("--set", type=int, choices=[1, 2], default=1)
+    parser.add_argument("--set", type=int, choices=[1, 2, 3], default=1)
     parser.add_argument("--model", help="ramus also searches by meaning, with this embedding model")
     parser.add_argument("--half", choices=["tune", "held", "both"], default="tune")
     parser.add_argument("--noise", choices=["plain", "all"], default="plain",
@@ -202,7 +248,7 @@ def main():
     args = parser.parse_args()
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="find-quality"))
     corpora = {}
-    for name in ["demo", "samples", "planted" if args.set == 1 else "second"]:
+    for name in ["demo", "samples", {1: "planted", 2: "second", 3: "third"}[args.set]]:
         home = scratch / name
         claude = home / ".claude"
         home.mkdir()
@@ -212,6 +258,8 @@ def main():
             write_planted(claude, args.noise)
         elif name == "second":
             write_second(claude)
+        elif name == "third":
+            write_third(claude)
         elif args.samples:
             shutil.copytree(args.samples, claude)
         else:

@@ -231,6 +231,16 @@ impl Ui {
         write_message(line, &self.error_theme);
     }
 
+    /// Prints a message about the whole output below it: a pager shows its rows after what is on stderr.
+    pub(crate) fn print_closing_note(&mut self, text: &str) -> Result<(), CommandError> {
+        let line = Line::new(text, Label::Dim);
+        match self.out {
+            OutputStream::Pager { .. } => self.print_line(&line)?,
+            OutputStream::Plain(_) => self.print_message(&line),
+        }
+        Ok(())
+    }
+
     /// Returns a function that prints messages from any thread while a server runs.
     pub(crate) fn log_writer(&self) -> fn(&str) {
         |text| {

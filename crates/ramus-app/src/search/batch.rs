@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use ramus_core::branches::BranchStatus;
 use ramus_core::ids::ShortIds;
-use ramus_core::query::{HitBranch, HitContext, HitCopy, HitRank, Passage, SearchHit, TextKind};
+use ramus_core::query::{
+    HitBranch, HitContext, HitCopy, HitRank, Passage, SearchHit, TextKind, WordForm,
+    is_function_word,
+};
 use ramus_core::title::ProjectSummaries;
 use ramus_store::claude_dir::{HistoryFile, Project};
 use ramus_store::project_name::project_dir_name;
@@ -148,6 +151,7 @@ impl<'a> SearchBatch<'a> {
             let rank = &self.ranks[*index];
             (rank.session, rank.level, is_abandoned(*index))
         });
+        self.move_new_words_up(&mut order[..first]);
         self.move_ownerless_to_end(&mut order);
         if !order.is_sorted() {
             self.hits = order.iter().map(|index| self.hits[*index].clone()).collect();
@@ -155,6 +159,23 @@ impl<'a> SearchBatch<'a> {
             self.located = self.hits.iter().map(LocatedHit::new).collect();
             self.by_source.clear();
         }
+    }
+
+    /// Where the words of a session are in several messages, moves up those with words that none before them has.
+    fn move_new_words_up(&self, order: &mut [usize]) {
+        let mut seen: BTreeSet<(usize, usize)> = BTreeSet::new();
+        let mut has_new = vec![false; self.hits.len()];
+        for &index in order.iter() {
+            let HitRank { session, terms, .. } = &self.ranks[index];
+            for (at, term) in terms.iter().enumerate() {
+                let is_here = term.form != WordForm::Elsewhere && !is_function_word(&term.word);
+                has_new[index] |= is_here && seen.insert((*session, at));
+            }
+        }
+        order.sort_by_key(|index| {
+            let rank = &self.ranks[*index];
+            (rank.session, rank.level, !has_new[*index])
+        });
     }
 
     /// Moves sessions to the end that are nothing but titles of other sessions, as far as their files were read.

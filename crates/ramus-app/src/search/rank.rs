@@ -176,19 +176,24 @@ impl<'a> Ranker<'a> {
     fn new(scan: &'a RankedScan, sources: &[SearchSource], query: &'a Query) -> Self {
         let mut known = BTreeMap::new();
         let mut session_of = BTreeMap::new();
-        let mut session_terms: Vec<u64> = Vec::new();
+        let mut strengths: Vec<MatchStrength> = Vec::new();
         for place in &scan.locations {
             let session = *session_of.entry(place.source).or_insert_with(|| {
                 let key = source_session(sources, place.source, &scan.notes);
                 *known.entry(key).or_insert_with(|| {
-                    session_terms.push(0);
-                    session_terms.len() - 1
+                    strengths.push(MatchStrength::default());
+                    strengths.len() - 1
                 })
             });
-            session_terms[session] |= scan.ranks[place.rank as usize].strength.terms;
+            strengths[session].add_record(&scan.ranks[place.rank as usize].strength);
         }
+        let count = |term: usize, terms: fn(&MatchStrength) -> u64| {
+            strengths.iter().filter(|it| terms(it) & 1 << term != 0).count()
+        };
         let frequency = |term: usize| TermFrequency {
-            sessions: session_terms.iter().filter(|terms| *terms & 1 << term != 0).count(),
+            sessions: count(term, |it| it.terms),
+            word_starts: count(term, |it| it.word_starts),
+            whole_words: count(term, |it| it.whole_words),
             of: scan.sessions,
         };
         let weights = RankWeights::new((0..query.term_texts().len().min(64)).map(frequency));
@@ -196,6 +201,7 @@ impl<'a> Ranker<'a> {
         let sizes: Vec<u64> = sources.iter().map(|source| source.file.bytes).collect();
         let usual_size = sizes.iter().sum::<u64>() as f32 / sizes.len().max(1) as f32;
         let usual_size = usual_size.max(1.0);
+        let session_terms = strengths.iter().map(|strength| strength.terms).collect();
         Self { scan, query, weights, session_of, session_terms, newest, sizes, usual_size }
     }
 
@@ -343,7 +349,7 @@ impl<'a> Ranker<'a> {
         let words = self.query.term_texts().take(64).enumerate();
         let rank = |(at, word): (usize, &str)| TermRank {
             word: word.to_owned(),
-            weight: self.weights.term_weight(at),
+            weight: self.weights.term_weight(at, form(1 << at)),
             form: form(1 << at),
         };
         words.map(rank).collect()

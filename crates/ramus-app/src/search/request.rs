@@ -193,7 +193,32 @@ impl SearchRequest {
             }
             self.add_filter(filter, now)?;
         }
+        self.check_filters(filters)?;
         Ok(self)
+    }
+
+    /// Rejects filters that no message can pass together.
+    fn check_filters(&self, filters: &[TypedFilter]) -> Result<(), QueryError> {
+        let Query { since, until, kinds, roles, .. } = &self.query;
+        let typed = |key| {
+            let found = filters.iter().rev().find(|filter| filter.key == key);
+            found.map_or("", |filter| &*filter.value)
+        };
+        let message = if let (Some(since), Some(until)) = (since, until)
+            && since >= until
+        {
+            let (since, until) = (typed(FilterKey::Since), typed(FilterKey::Until));
+            format!("no message is both since {since:?} and until {until:?}")
+        } else if !kinds.is_empty()
+            && !roles.is_empty()
+            && !kinds.iter().any(|kind| roles.contains(&kind.speaker_role()))
+        {
+            let (kind, role) = (typed(FilterKey::Kind), typed(FilterKey::Role));
+            format!("no text of the kind {kind:?} is from the role {role:?}")
+        } else {
+            return Ok(());
+        };
+        Err(QueryError { message, span: None })
     }
 
     fn add_filter(&mut self, filter: &TypedFilter, now: &Zoned) -> Result<(), SearchError> {

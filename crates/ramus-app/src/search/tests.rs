@@ -268,6 +268,23 @@ fn active_branches_come_before_abandoned_ones() {
     assert_eq!(found.last().and_then(|hit| hit.uuid.as_deref()), Some("c"));
 }
 
+#[test]
+fn words_in_several_messages_are_all_shown_whatever_branch_they_are_on() {
+    let home = TestHome::new();
+    home.write_session(
+        "-p/aaaa1111.jsonl",
+        "a      user       find a harp
+         b < a  assistant  one harp
+         c < b  user       a lute
+         d < c  assistant  no more
+         e < b  user       @30 other harp
+         f < e  assistant  @31 nothing",
+    );
+    let (found, _) = all_hits(&test_workspace(&home), &best_request("harp lute"));
+    let texts: Vec<&str> = found.iter().map(|hit| &*hit.passage.text).collect();
+    assert_eq!(texts, ["other harp", "a lute"]);
+}
+
 /// Writes a prompt of a session that was deleted.
 fn write_deleted_prompt(home: &TestHome, prompt: &str) {
     let note = format!(
@@ -367,6 +384,14 @@ fn filters_are_sets_or_given_once() {
     assert_eq!(found[0].passage.text, "make");
     for (text, expected) in [
         ("in:a in:b x", "`in:` can be given only once, not as \"a\" and \"b\""),
+        (
+            "x since:2026-02-01 until:2026-01-01",
+            "no message is both since \"2026-02-01\" and until \"2026-01-01\"",
+        ),
+        (
+            "x role:user kind:answer kind:thinking",
+            "no text of the kind \"thinking\" is from the role \"user\"",
+        ),
         ("x since:1d after:2d", "`since:` can be given only once, not as \"1d\" and \"2d\""),
         (
             "x -tool:Bash",
@@ -376,6 +401,8 @@ fn filters_are_sets_or_given_once() {
         assert_eq!(SearchRequest::from_text(text).unwrap_err().to_string(), expected);
     }
     assert!(SearchRequest::from_text("in:a in:a x").is_ok());
+    assert!(SearchRequest::from_text("x since:today until:today").is_ok());
+    assert!(SearchRequest::from_text("x role:user kind:answer kind:prompt").is_ok());
 }
 
 #[test]
@@ -450,6 +477,20 @@ fn a_session_without_a_common_word_is_listed_beside_one_that_has_all_by_chance()
     assert!(sessions.contains(&"aaaa1111") && sessions.contains(&"bbbb2222"), "{sessions:?}");
     assert_eq!(sessions.len(), 2, "{sessions:?}");
     assert!(outcome.notes.is_spread);
+}
+
+#[test]
+fn a_question_is_answered_by_a_session_that_lacks_some_of_its_words() {
+    let home = TestHome::new();
+    home.write_session("-p/meant000.jsonl", "a user why are the tide times late");
+    let chance =
+        "x user a wrong turn\ny < x assistant late\nz < y user the tide\nw < z assistant times";
+    home.write_session("-p/chance00.jsonl", chance);
+    for n in 0..6 {
+        home.write_session(&format!("-p/other00{n}.jsonl"), "a user something else");
+    }
+    let (sessions, _) = best_sessions(&test_workspace(&home), "what was wrong with the tide times");
+    assert!(sessions.contains("meant000 partial"), "{sessions}");
 }
 
 fn like_request(workspace: &Workspace, text: &str) -> SearchRequest {

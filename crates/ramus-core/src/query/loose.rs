@@ -1,4 +1,5 @@
-//! Other forms of words: plural and inflected forms, other spellings of an identifier, letters with other accents.
+//! Other forms of words: plural and inflected forms, other spellings of an identifier, letters with other accents,
+//! British and American spelling.
 //!
 //! They are searched for only if what was typed is not found. Nothing is looked up in a dictionary: a word loses
 //! its ending and may go on with any letters, the parts of an identifier may have other signs between them.
@@ -206,7 +207,7 @@ fn letter_pattern(text: &str, may_be_two: bool, spellings: &mut String) -> Strin
             ),
             _ => match DIGRAPHS.iter().find(|(single, _)| single == letter) {
                 Some((_, two)) => format!("(?:{}|{two})", with_accents(*letter, spellings)),
-                None => with_accents(*letter, spellings),
+                None => with_variants(&letters, at, spellings),
             },
         };
         pattern.push_str(&letter_pattern);
@@ -216,6 +217,24 @@ fn letter_pattern(text: &str, may_be_two: bool, spellings: &mut String) -> Strin
         }
     }
     pattern
+}
+
+/// Returns the pattern for the letter at `at`, with the spellings of British and American English: `colour` and
+/// `color`, `organise` and `organize`.
+fn with_variants(letters: &[char], at: usize, spellings: &mut String) -> String {
+    let before = at.checked_sub(1).map(|before| letters[before]);
+    let letter = with_accents(letters[at], spellings);
+    match (before, letters[at], letters.get(at + 1)) {
+        (Some('o'), 'u', Some('r')) => format!("{letter}?"),
+        (_, 'o', Some('r')) => {
+            spellings.push('u');
+            format!("{letter}u?")
+        }
+        (Some('i'), 's' | 'z', None | Some('a' | 'e' | 'i')) => {
+            format!("(?:{}|{})", with_accents('s', spellings), with_accents('z', spellings))
+        }
+        _ => letter,
+    }
 }
 
 /// Returns the pattern for a letter with any accent.
@@ -352,6 +371,10 @@ mod tests {
         check_unfound("gemusebruhe", "Gemüsebrühe", "Gemüsebrühe");
         check_unfound("Straße", "Strasse", "Strasse");
         check_unfound("signin", "the sign-in page", "sign-in");
+        check_unfound("harbor", "all harbours", "harbour");
+        check_unfound("colour", "a color", "color");
+        check_unfound("organise", "we Organize it", "Organize");
+        check_unfound("normalization", "it normalises", "normalis");
         check_unfound("注文二重", "二重注文と注文二つ、文二、二重", "二重");
     }
 

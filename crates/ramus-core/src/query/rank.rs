@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::TextKind;
 use super::term::QueryTerm;
+use super::{TextKind, WordForm};
 
 /// How closely the words of a query stand together, the closest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -207,17 +207,28 @@ fn is_word_edge(before: Option<char>, after: Option<char>) -> bool {
     !is_part(before) || !is_part(after) || (before.is_lowercase() && after.is_uppercase())
 }
 
-/// How many of the sessions have a term.
+/// How many of the sessions have a term: at all, at the beginning of a word, and as a whole word.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TermFrequency {
     pub sessions: usize,
+    pub word_starts: usize,
+    pub whole_words: usize,
     pub of: usize,
 }
 
 /// The weights of the terms of a query: rare words weigh more.
+///
+/// A short word (`ci`) is a part of many others, so each form has the weight of its own frequency.
 #[derive(Clone, Debug, Default)]
 pub struct RankWeights {
-    terms: Vec<f32>,
+    terms: Vec<TermWeight>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct TermWeight {
+    part: f32,
+    word_start: f32,
+    whole_word: f32,
 }
 
 /// How fast repeated words lose weight, and the penalty for long texts, as in BM25.
@@ -229,29 +240,43 @@ const MAX_LEN_RATIO: f32 = 6.0;
 
 impl RankWeights {
     pub fn new(frequencies: impl IntoIterator<Item = TermFrequency>) -> Self {
-        let weight = |frequency: TermFrequency| {
-            let (with, all) = (frequency.sessions as f32, frequency.of as f32);
+        let weight = |with: usize, all: usize| {
+            let (with, all) = (with as f32, all as f32);
             (((all - with).max(0.0) + 0.5) / (with + 0.5)).ln_1p()
         };
-        Self { terms: frequencies.into_iter().map(weight).collect() }
+        let weights = |it: TermFrequency| TermWeight {
+            part: weight(it.sessions, it.of),
+            word_start: weight(it.word_starts, it.of),
+            whole_word: weight(it.whole_words, it.of),
+        };
+        Self { terms: frequencies.into_iter().map(weights).collect() }
     }
 
-    /// Returns the weight of one term.
-    pub fn term_weight(&self, term: usize) -> f32 {
-        self.terms.get(term).copied().unwrap_or_default()
+    /// Returns the weight of one term in a form.
+    pub fn term_weight(&self, term: usize, form: WordForm) -> f32 {
+        let weight = self.terms.get(term).copied().unwrap_or_default();
+        match form {
+            WordForm::WholeWord => weight.whole_word,
+            WordForm::WordStart => weight.word_start,
+            WordForm::WordPart | WordForm::Elsewhere => weight.part,
+        }
     }
 
-    /// Returns the weights of some terms together.
+    /// Returns the weights of some terms together, in any form.
     pub fn sum_weights(&self, terms: u64) -> f32 {
-        let chosen = self.terms.iter().enumerate().filter(|(at, _)| terms & 1 << at != 0);
-        chosen.map(|(_, weight)| weight).sum()
+        self.sum_form_weights(terms, WordForm::WordPart)
+    }
+
+    fn sum_form_weights(&self, terms: u64, form: WordForm) -> f32 {
+        let chosen = (0..self.terms.len().min(64)).filter(|at| terms & 1 << at != 0);
+        chosen.map(|at| self.term_weight(at, form)).sum()
     }
 
     /// Returns the score of a match.
     pub fn score(&self, strength: &MatchStrength, level: MatchLevel) -> f32 {
         let MatchStrength { terms, whole_words, word_starts, .. } = *strength;
-        let mut words = self.sum_weights(whole_words)
-            + 0.6 * self.sum_weights(word_starts & !whole_words)
+        let mut words = self.sum_form_weights(whole_words, WordForm::WholeWord)
+            + 0.6 * self.sum_form_weights(word_starts & !whole_words, WordForm::WordStart)
             + 0.15 * self.sum_weights(terms & !word_starts);
         // A word that only ends another one (`rate` in `crate`) was probably not meant.
         if terms & !word_starts != 0 {
@@ -274,18 +299,20 @@ impl RankWeights {
 }
 
 /// Common words with little meaning. A query with other words also finds sessions that lack one of these.
-const FUNCTION_WORDS: &str = " a about again all also an and any are as at be because been but by can could did do does for from get got had has have how i if in into is it its just like me my no not of on or our out over please should so some than that the their them then there these they this to up us use using was we were what when where which who why will with would you your aber als am an auf aus bei bin das dass dem den der des die ein eine einen einer er es für hat haben ich im in ist kann man mit nach nicht noch nur oder sich sie sind so und uns von war was wenn wer wie wir wird wo zu zum zur über ";
+const FUNCTION_WORDS: &str = " a about again all also an and any are as at be because been but by can can't could did didn't do does doesn't don't ever for from get got had has have he her his how i if in into is isn't it it's its just like me my no not of on or our out over please she should so some than that that's the their them then there there's these they this to up us use using was wasn't we were what what's when where which who why will with would you your aber als am an auf aus bei bin das dass dem den der des die ein eine einen einer er es für hat haben ich im in ist kann man mit nach nicht noch nur oder sich sie sind so und uns von war was wenn wer wie wir wird wo zu zum zur über ";
 
 /// Whether a word has little meaning.
 pub fn is_function_word(word: &str) -> bool {
-    let word = word.to_lowercase();
-    !word.contains(' ') && FUNCTION_WORDS.contains(&format!(" {word} "))
+    // A question ends with a sign.
+    let word = word.trim_matches(|char: char| !char.is_alphanumeric());
+    let word = word.to_lowercase().replace('’', "'");
+    !word.is_empty() && !word.contains(' ') && FUNCTION_WORDS.contains(&format!(" {word} "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{MatchLevel, MatchStrength, RankWeights, TermFrequency, is_function_word};
-    use crate::query::{Query, TextKind};
+    use crate::query::{Query, TextKind, WordForm};
 
     fn strength(query: &str, kind: TextKind, text: &str) -> (MatchStrength, String) {
         let query = Query::from_words(query).unwrap();
@@ -330,9 +357,9 @@ mod tests {
 
     #[test]
     fn prompts_beat_output_rare_words_common_ones_and_phrases_the_rest() {
-        let frequency = |sessions| TermFrequency { sessions, of: 100 };
-        let weights = RankWeights::new([frequency(2), frequency(90)]);
-        assert!(weights.term_weight(0) > 10.0 * weights.term_weight(1));
+        let weights = RankWeights::new([frequency(2, 2), frequency(90, 90)]);
+        let weight = |term| weights.term_weight(term, WordForm::WholeWord);
+        assert!(weight(0) > 10.0 * weight(1));
         let score =
             |kind, text: &str, level| weights.score(&strength("rate limit", kind, text).0, level);
         let phrase = score(TextKind::Reply, "the rate limit", MatchLevel::Phrase);
@@ -342,9 +369,26 @@ mod tests {
         assert!(phrase < score(TextKind::Title, "the rate limit", MatchLevel::Phrase));
     }
 
+    /// Of 100 sessions.
+    fn frequency(sessions: usize, whole_words: usize) -> TermFrequency {
+        TermFrequency { sessions, word_starts: whole_words, whole_words, of: 100 }
+    }
+
+    #[test]
+    fn a_word_that_is_part_of_many_others_is_rare_as_a_whole_word() {
+        let weights = RankWeights::new([frequency(100, 1), frequency(40, 40)]);
+        let score = |query: &str, text: &str| {
+            let found = strength(query, TextKind::Reply, text).0;
+            weights.score(&found, MatchLevel::Phrase)
+        };
+        assert!(score("ci", "the CI fails") > 20.0 * score("ci", "the decision fails"));
+        assert!(weights.sum_weights(1) < weights.sum_weights(2));
+    }
+
     #[test]
     fn function_words_are_known() {
         assert!(is_function_word("The") && is_function_word("wie"));
-        assert!(!is_function_word("pool") && !is_function_word("a an"));
+        assert!(is_function_word("it?") && is_function_word("What’s"));
+        assert!(!is_function_word("pool") && !is_function_word("a an") && !is_function_word("?"));
     }
 }

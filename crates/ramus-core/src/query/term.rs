@@ -94,13 +94,22 @@ impl QueryTerm {
         let regex = RegexBuilder::new(pattern)
             .multi_line(true)
             .build()
-            .map_err(|error| QueryError { message: error.to_string(), span: None })?;
+            .map_err(|error| QueryError { message: build_error(&error), span: None })?;
         Ok(Self {
             text: pattern.to_owned(),
             regex,
             weight: hir.properties().minimum_len().unwrap_or(0),
             raw_filter: RawTextFilter::from_hir(&hir),
         })
+    }
+}
+
+fn build_error(error: &regex::Error) -> String {
+    match error {
+        regex::Error::CompiledTooBig(_) => {
+            "the regular expression is too large; repeat less in it".to_owned()
+        }
+        error => error.to_string(),
     }
 }
 

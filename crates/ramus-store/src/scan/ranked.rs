@@ -55,7 +55,7 @@ pub struct RankedScan {
 /// their time.
 const ENOUGH_MATCHES: usize = 4_000;
 /// How much of the weight of all words a session must have if it may lack some.
-pub const NEAR_SHARE: f32 = 0.7;
+pub const NEAR_SHARE: f32 = 0.4;
 /// How many lines of a file are parsed for each word that is not the rarest.
 const LINES_PER_TERM: u32 = 64;
 /// Up to so many words the rarest is chosen by how many sessions have it; see [`MatchStrength::terms`].
@@ -200,7 +200,11 @@ impl RankPlan {
     fn new(query: &Query, group_terms: &[u64], with_near: bool) -> Self {
         let words: Vec<&str> = query.term_texts().take(MAX_TERMS).collect();
         let sessions = |term: usize| group_terms.iter().filter(|it| **it & 1 << term != 0).count();
-        let frequency = |term| TermFrequency { sessions: sessions(term), of: group_terms.len() };
+        // In what form a word occurs is known when the files are read.
+        let frequency = |term| {
+            let (sessions, of) = (sessions(term), group_terms.len());
+            TermFrequency { sessions, word_starts: sessions, whole_words: sessions, of }
+        };
         let weights = RankWeights::new((0..words.len()).map(frequency));
         let all = u64::MAX >> (MAX_TERMS - words.len().max(1));
         let meaning = (0..words.len()).filter(|term| !is_function_word(words[*term]));

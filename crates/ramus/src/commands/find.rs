@@ -335,7 +335,7 @@ fn write_json(
 
 /// Reports whether there are more hits, or none.
 fn report_end(
-    ui: &Ui,
+    ui: &mut Ui,
     args: &FindArgs,
     text: &str,
     request: &SearchRequest,
@@ -349,7 +349,7 @@ fn report_end(
         });
     }
     for sentence in outcome.notes.sentences() {
-        ui.print_message(&Line::new(&sentence, Label::Dim));
+        ui.print_closing_note(&sentence)?;
     }
     let more = match outcome.found - outcome.shown {
         0 => return Ok(()),
@@ -357,8 +357,7 @@ fn report_end(
         more if args.limit.is_none() => format!("{more} more. Use --flat to see all"),
         more => format!("{more} more. Use --limit to see them"),
     };
-    ui.print_message(&Line::new(&more, Label::Dim));
-    Ok(())
+    ui.print_closing_note(&more)
 }
 
 fn search_request(ui: &Ui, args: &FindArgs, text: &str) -> Result<SearchRequest, CommandError> {
@@ -460,13 +459,14 @@ fn query_error(ui: &Ui, is_regex: bool, text: &str, error: &QueryError) -> Comma
 }
 
 fn nothing_found(args: &FindArgs, text: &str, request: &SearchRequest) -> CommandError {
-    match &args.pr {
-        _ if !text.is_empty() => {
+    let has_words = args.regex || request.query.typed_words().is_some();
+    match &request.pull_request {
+        _ if has_words && !text.is_empty() => {
             let offers_fuzzy = !args.fuzzy && !args.exact && !args.regex;
             let hint = no_match_hint(request, offers_fuzzy);
             hint.into_iter().fold(no_match(text), CommandError::with_hint)
         }
-        Some(pr) if args.tool.is_empty() && args.file.is_empty() => {
+        Some(pr) if request.tool.is_none() => {
             CommandError::nothing_found(format!("No session created pull request {}", pr.number))
         }
         _ => CommandError::nothing_found("No message matches the filters"),

@@ -474,6 +474,11 @@ fn invalid_searches_are_reported() {
     assert_eq!(code, Some(2));
     assert!(said.contains("invalid time \"-7d\""), "{said}");
     assert_eq!(run(&["harp", "--since", "soon"]).0, Some(2));
+    let (code, said) = run(&["tool:Nope"]);
+    assert_eq!((code, &*said), (Some(1), "No message matches the filters\n"));
+    let (code, said) = run(&["--regex", "(a{1000}){1000}"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("the regular expression is too large"), "{said}");
     assert_eq!(run(&["harp", "--project", "nowhere-at-all"]).0, Some(2));
 }
 
