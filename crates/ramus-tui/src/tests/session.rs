@@ -98,8 +98,9 @@ fn titles_and_notes_begin_as_they_were() {
     screens.handle_event(note());
     screens.type_in("ask about milk");
     screens.press_key(KeyCode::Enter);
-    let text = screens.wait_for_text("this session: “ask about milk”");
-    assert_eq!(text.matches("“ask about milk”").count(), 3, "list, preview and status: {text}");
+    screens.wait_for_text("this session: “ask about milk”");
+    // The list, the preview and the status line have it.
+    screens.wait_until(|text| text.matches("“ask about milk”").count() == 3);
     screens.handle_event(note());
     screens.wait_for_text("note (empty removes it): ask about milk▏");
 }

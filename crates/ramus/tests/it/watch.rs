@@ -218,7 +218,7 @@ fn a_person_reads_one_line_a_call() {
     00:00:18 11111111 ┬ the prompt after “one” was edited: new branch
     00:00:18 11111111 ❯ another way
     00:00:19 11111111 × overloaded
-    00:00:20 11111111 ■ done after 2.0s · 45 tokens · $0.00
+    00:00:20 11111111 ■ done after 2.0s · 45 tokens · $0.0003
     ");
     append_records(&home, TWO, "c < b user @30 me too");
     let seen = child.wait_until(|line| line.contains("me too"));

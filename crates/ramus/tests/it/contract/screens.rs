@@ -9,6 +9,9 @@ use super::command::{export_row, nothing_to_do, single_row, up_to};
 use super::mcp::{file_rows, tree_rows};
 use super::{AnswerRow, ContractAnswer, MessageAt, Question};
 
+/// What the screens say where no file was changed.
+const NO_FILES: &str = "no files to show: up to this message, no tool changed one";
+
 pub(super) struct ScreensDriver {
     terminal: TestTerminal,
     /// The screen with the list of sessions.
@@ -43,12 +46,15 @@ impl ScreensDriver {
             }
             Question::Tree { title, .. } => self.open_title(title).then(|| self.tree_answer()),
             Question::Retention => {
-                let due = self.list.lines().find(|line| line.contains("Claude Code"));
+                // The sentence may continue on the next line, above the offer to archive the files.
+                let lines = self.list.lines().skip_while(|line| !line.contains("Claude Code"));
+                let due = lines.take_while(|line| !line.contains(" of these files"));
+                let due: Vec<&str> = due.map(str::trim).collect();
                 let offer = self.list.lines().find_map(|line| line.split_once(" of these files"));
                 let unarchived = offer.and_then(|(text, _)| text.split(' ').next_back());
                 let unarchived = unarchived.unwrap_or("0");
                 Some(single_row(AnswerRow::from([
-                    ("due", due.unwrap_or_default().trim().to_owned()),
+                    ("due", due.join(" ")),
                     ("unarchived", unarchived.to_owned()),
                 ])))
             }
@@ -100,9 +106,13 @@ impl ScreensDriver {
         // The frame is drawn from its top to its bottom.
         self.terminal.wait_for_screen(|screen| {
             let title = screen.find("Files as of this message").or(screen.find("This failed"));
-            title.is_some_and(|title| screen[title..].contains('╰'))
+            title.is_some_and(|title| screen[title..].contains('╰')) || screen.contains(NO_FILES)
         });
         let screen = self.terminal.screen_text();
+        if screen.contains(NO_FILES) {
+            self.leave_said();
+            return file_rows(&[]);
+        }
         self.terminal.press_keys(&["q"]);
         self.leave_session();
         let inner = screen.lines().skip_while(|line| !line.contains("─ Files as of this message"));
