@@ -22,7 +22,7 @@ use crate::ui::Ui;
 ///   prices          a file with other prices
 ///   resume_program  the Claude Code program: a name or a path
 ///   like_model      the directory of the embedding model for `find --like`
-///   [keys]          the keys of the screens: `resume = "ctrl-o"`
+///   `[keys]`        the keys of the screens: `resume = "ctrl-o"`
 #[derive(Debug, clap::Args)]
 #[command(
     verbatim_doc_comment,
