@@ -16,7 +16,9 @@
 //! Other programs may write at the same time, without locks. Nothing they write is
 //! lost; `swap` explains how.
 
+mod carry_over;
 mod file_change;
+mod move_file;
 mod own_lines;
 mod prepare;
 mod publish;

@@ -7,8 +7,9 @@ use std::path::Path;
 
 use super::ApplyError;
 use super::file_change::PreparedChange;
+use super::move_file::take_away;
 use super::prepare::temporary_path;
-use super::swap::{FileSwap, SwapOutcome, take_away};
+use super::swap::{FileSwap, SwapOutcome};
 use crate::disk::{self, WriteError};
 use crate::journal::{Operation, TrashedFile};
 use crate::stamp::Stamp;

@@ -7,11 +7,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use super::carry_over::carry_over;
 use super::file_change::{is_ramus_path, resolve_links};
+use super::move_file::move_to_first;
 use super::own_lines::has_lines;
 use super::prepare::temporary_path;
 use super::rollback::{Rollback, close_gap, roll_back, was_moved};
-use super::swap::{FileSwap, carry_over, is_new_content, move_to_first};
+use super::swap::{FileSwap, is_new_content};
 use super::{ApplyError, error_chain};
 use crate::disk;
 use crate::journal::{Journal, JournalStep, Operation, OperationEnd, TrashedFile};

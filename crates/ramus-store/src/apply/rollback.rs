@@ -10,12 +10,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::ApplyError;
+use super::carry_over::carry_over;
 use super::file_change::is_ramus_path;
+use super::move_file::{discard, move_to_first, part_of};
 use super::own_lines::{Found, between, our_lines};
 use super::prepare::{empty_stamp, prepare_existing, temporary_path, write_temporary};
-use super::swap::{
-    FileSwap, SwapOutcome, aside_path, carry_over, discard, is_new_content, move_to_first, part_of,
-};
+use super::swap::{FileSwap, SwapOutcome, aside_path, is_new_content};
 use crate::disk;
 use crate::journal::{Journal, JournalStep, Operation, PreparedFile, TrashedFile};
 use crate::plan::{FileTime, NewContent};
