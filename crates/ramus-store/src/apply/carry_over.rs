@@ -30,65 +30,82 @@ pub(super) fn carry_over(
     let (mut at, mut since) = (known, since);
     let mut bytes = 0;
     for look in 0..MAX_LOOKS {
-        let carried = carry_over_once(from, at, file, since.take())?;
-        bytes += carried.added;
-        let is_quiet = carried.known == at && carried.is_whole;
-        at = carried.known;
+        let lines = NewLines::read(from, at)?;
+        let is_quiet = lines.bytes.is_empty() && lines.is_whole;
+        at = lines.to;
+        bytes += lines.append_to(file, since.take())?;
         if is_quiet && look > 0 {
             break;
         }
         std::thread::sleep(LOOK_INTERVAL);
     }
-    if bytes > 0 {
-        let name = file.display();
-        notes.push(format!("{bytes} bytes that another program appended to {name} were kept"));
-    }
+    notes.extend(carried_note(bytes, file));
     Ok(at)
 }
 
-/// The result of one check of an old file.
-pub(super) struct CarryOver {
-    /// Up to which offset the old file has been carried over.
-    pub(super) known: u64,
-    /// How many bytes were added to the new one.
-    pub(super) added: u64,
-    /// The old file ends with a complete line.
-    pub(super) is_whole: bool,
+/// Says how much was carried over, if anything.
+pub(super) fn carried_note(bytes: u64, file: &Path) -> Option<String> {
+    let name = file.display();
+    (bytes > 0).then(|| format!("{bytes} bytes that another program appended to {name} were kept"))
 }
 
-/// Appends the complete lines that `from` has after offset `known` to `file`, in one write.
-pub(super) fn carry_over_once(
-    from: &Path,
-    known: u64,
-    file: &Path,
-    since: Option<u64>,
-) -> Result<CarryOver, ApplyError> {
-    let rest = disk::read_from(from, known)?;
-    let end = memchr::memrchr(b'\n', &rest).map_or(0, |at| at + 1);
-    let mut lines = rest[..end].to_vec();
-    let mut is_continued = false;
-    if let Some(since) = since.filter(|_| end > 0) {
-        let others = disk::read_from(file, since)?;
-        lines = lines_not_in(&lines, &others);
-        // A crash cut a line off while it was carried over. Append only the rest of it.
-        let tail = &others[memchr::memrchr(b'\n', &others).map_or(0, |at| at + 1)..];
-        if !tail.is_empty() && lines.starts_with(tail) {
-            is_continued = true;
-            lines.drain(..tail.len());
-        }
+/// The complete lines that a file has after some offset.
+pub(super) struct NewLines {
+    pub(super) bytes: Vec<u8>,
+    /// The offset of their end.
+    pub(super) to: u64,
+    /// Nothing follows them: no line is incomplete.
+    is_whole: bool,
+}
+
+impl NewLines {
+    pub(super) fn read(from: &Path, known: u64) -> Result<Self, ApplyError> {
+        let mut bytes = disk::read_from(from, known)?;
+        let end = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
+        let is_whole = end == bytes.len();
+        bytes.truncate(end);
+        Ok(Self { bytes, to: known + end as u64, is_whole })
     }
-    let added = lines.len() as u64;
-    if !lines.is_empty() {
-        let out = disk::open_to_append(file)?;
-        // The file may lack its last newline.
-        let tail = incomplete_line(&out).map_err(|source| WriteError::new(file, source))?;
-        if !is_continued && !tail.is_empty() && !completes_record(tail, &lines) {
-            lines.insert(0, b'\n');
-        }
-        disk::append_bytes(file, &out, &lines, &mut Vec::new())?;
-        disk::sync_file(file, &out)?;
+
+    /// Reads the lines up to an offset that was the end of a line.
+    pub(super) fn read_range(from: &Path, known: u64, to: u64) -> Result<Self, ApplyError> {
+        let mut bytes = disk::read_from(from, known)?;
+        bytes.truncate(usize::try_from(to.saturating_sub(known)).unwrap_or(usize::MAX));
+        Ok(Self { bytes, to, is_whole: true })
     }
-    Ok(CarryOver { known: known + end as u64, added, is_whole: end == rest.len() })
+
+    /// Appends them to a file in one write. Returns how many bytes were added.
+    ///
+    /// With `since` a process that no longer runs may have added them, or some of them, after this offset.
+    pub(super) fn append_to(self, file: &Path, since: Option<u64>) -> Result<u64, ApplyError> {
+        let mut lines = self.bytes;
+        if lines.is_empty() {
+            return Ok(0);
+        }
+        let mut is_continued = false;
+        if let Some(since) = since {
+            let others = disk::read_from(file, since)?;
+            lines = lines_not_in(&lines, &others);
+            // A crash cut a line off while it was carried over. Append only the rest of it.
+            let tail = &others[memchr::memrchr(b'\n', &others).map_or(0, |at| at + 1)..];
+            if !tail.is_empty() && lines.starts_with(tail) {
+                is_continued = true;
+                lines.drain(..tail.len());
+            }
+        }
+        let added = lines.len() as u64;
+        if !lines.is_empty() {
+            let out = disk::open_to_append(file)?;
+            // The file may lack its last newline.
+            let tail = incomplete_line(&out).map_err(|source| WriteError::new(file, source))?;
+            if !is_continued && !tail.is_empty() && !completes_record(tail, &lines) {
+                lines.insert(0, b'\n');
+            }
+            disk::append_bytes(file, &out, &lines, &mut Vec::new())?;
+            disk::sync_file(file, &out)?;
+        }
+        Ok(added)
+    }
 }
 
 /// Returns the lines that are not among `others`. Repeated lines are matched one by one.

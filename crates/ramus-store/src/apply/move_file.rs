@@ -122,7 +122,8 @@ fn write_copy(part: &Path, from: &Path, stamp: &Stamp) -> Result<(), ApplyError>
 }
 
 /// Removes a file of ours, or moves it to the trash if its bytes may still be needed: another program has it
-/// open. Where the trash is on another file system it may have to stay, and `left` says so.
+/// open. Where the trash is on another file system it may have to stay, and `notes` says so. Returns
+/// where it is now, if it was not removed.
 ///
 /// A caller that compares the content must first look whether the file is open: what is written between
 /// the two would be removed unseen.
@@ -130,15 +131,21 @@ pub(super) fn discard(
     path: &Path,
     is_needed: bool,
     places: &[&Path],
-    left: &mut Vec<String>,
-) -> Result<(), ApplyError> {
-    if !is_needed {
+    notes: &mut Vec<String>,
+) -> Result<Option<PathBuf>, ApplyError> {
+    let mut kept = None;
+    if is_needed {
+        let at = move_to_first(path, places)?;
+        if at == path {
+            let path = path.display();
+            notes.push(format!("another program has {path} open, so it was not removed"));
+        }
+        kept = Some(at);
+    } else {
         disk::remove_file(path)?;
-    } else if move_to_first(path, places)? == path {
-        let path = path.display();
-        left.push(format!("another program has {path} open, so it was not removed"));
     }
-    Ok(disk::sync_parent_dir(path)?)
+    disk::sync_parent_dir(path)?;
+    Ok(kept)
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -55,9 +55,12 @@ pub(super) struct FileSwap<'a> {
     pub(super) is_resumed: bool,
 }
 
-/// What a replacement left besides the new content: the old file, and notes for the user.
-pub(super) struct SwapOutcome {
-    pub(super) kept: TrashedFile,
+/// What a change or its rollback left besides the result.
+#[derive(Default)]
+pub(super) struct Leftovers {
+    /// Files that other programs may still have open.
+    pub(super) kept: Vec<TrashedFile>,
+    /// What the user should know, as sentences.
     pub(super) notes: Vec<String>,
 }
 
@@ -107,8 +110,8 @@ impl<'a> FileSwap<'a> {
     }
 
     /// Makes the swap. After an error the old file has its name again.
-    pub(super) fn carry_out(&self) -> Result<SwapOutcome, ApplyError> {
-        let mut notes = self.swap_in()?;
+    pub(super) fn carry_out(&self, left: &mut Leftovers) -> Result<(), ApplyError> {
+        self.swap_in(left)?;
         let is_expected = match self.carries {
             true => begins_with(&self.old, self.temporary),
             false => disk::stamp_file(self.temporary).map(|now| now == self.old),
@@ -120,23 +123,20 @@ impl<'a> FileSwap<'a> {
             }
             Err(error) => return Err(self.undo_after_error(error.into())),
         }
-        let finished = self.finish_swap()?;
-        notes.extend(finished.notes);
-        Ok(SwapOutcome { notes, ..finished })
+        self.finish_swap(left)
     }
 
     /// Completes a swap once the files are exchanged: carries over lines and moves the old file to the trash.
-    pub(super) fn finish_swap(&self) -> Result<SwapOutcome, ApplyError> {
-        let mut notes = Vec::new();
+    pub(super) fn finish_swap(&self, left: &mut Leftovers) -> Result<(), ApplyError> {
         let mut known = self.old.len;
         if self.carries {
             let since = self.is_resumed.then_some(self.new.stamp.len);
-            known = carry_over(self.temporary, known, self.file, since, &mut notes)?;
+            known = carry_over(self.temporary, known, self.file, since, &mut left.notes)?;
         }
         disk::sync_parent_dir(self.file)?;
         let at = move_to_first(self.temporary, &self.trash_paths)?;
         if at == self.temporary && !self.trash_paths.is_empty() {
-            notes.push(format!(
+            left.notes.push(format!(
                 "Another program may have the old version of {} open. It stays at {}",
                 self.file.display(),
                 at.display()
@@ -144,20 +144,20 @@ impl<'a> FileSwap<'a> {
         }
         // Other programs only append to the file, so from now on its length is enough to notice writes.
         let known = Stamp { len: known, ..self.old.clone() };
-        let kept = TrashedFile { file: self.file.to_owned(), at, known, carries: self.carries };
-        Ok(SwapOutcome { kept, notes })
+        left.kept.push(TrashedFile::new(self.file, at, known, self.carries));
+        Ok(())
     }
 
     /// Exchanges the new content and the old file.
-    fn swap_in(&self) -> Result<Vec<String>, ApplyError> {
+    fn swap_in(&self, left: &mut Leftovers) -> Result<(), ApplyError> {
         match disk::exchange_files(self.temporary, self.file) {
             Err(error) if error.source.kind() == io::ErrorKind::Unsupported => {
-                self.swap_in_with_gap()
+                self.swap_in_with_gap(left)
             }
             Err(error) if disk::is_missing(&error.source) => {
                 Err(ApplyError::Changed(self.file.to_owned()))
             }
-            placed => Ok(placed.map(|()| Vec::new())?),
+            placed => Ok(placed?),
         }
     }
 
@@ -165,19 +165,16 @@ impl<'a> FileSwap<'a> {
     ///
     /// Nothing is overwritten: a program that creates the file in the gap keeps the name. If it is a
     /// session, that file is moved aside as well and all its lines are carried over.
-    fn swap_in_with_gap(&self) -> Result<Vec<String>, ApplyError> {
+    fn swap_in_with_gap(&self, left: &mut Leftovers) -> Result<(), ApplyError> {
         let aside = aside_path(self.temporary);
         disk::move_without_replacing(self.file, &aside)?;
         let mut placed = disk::move_without_replacing(self.temporary, self.file);
-        let mut again = Vec::new();
-        while let Err(error) = &placed {
-            let is_taken = error.source.kind() == io::ErrorKind::AlreadyExists;
-            if !is_taken || !self.carries || again.len() == 5 {
+        for other in &self.created_paths()[1..] {
+            let is_taken = matches!(&placed, Err(error) if error.source.kind() == io::ErrorKind::AlreadyExists);
+            if !is_taken || !self.carries {
                 break;
             }
-            let other = aside.with_extension(format!("{}", again.len() + 1));
-            disk::move_without_replacing(self.file, &other)?;
-            again.push(other);
+            disk::move_without_replacing(self.file, other)?;
             placed = disk::move_without_replacing(self.temporary, self.file);
         }
         if let Err(error) = placed {
@@ -194,35 +191,90 @@ impl<'a> FileSwap<'a> {
             });
         }
         disk::move_without_replacing(&aside, self.temporary)?;
-        let mut notes = Vec::new();
-        for (n, other) in again.iter().enumerate() {
-            carry_over(other, 0, self.file, None, &mut notes)?;
-            let place = self.trash_paths[0].with_extension(format!("again-{n}"));
-            move_to_first(other, &[&place])?;
+        self.take_over_created(left)
+    }
+
+    /// Repairs a replacement that was interrupted between its two steps.
+    pub(super) fn close_gap(&self, left: &mut Leftovers) -> Result<(), ApplyError> {
+        let aside = aside_path(self.temporary);
+        // Each of the steps can be a hard link whose first name was not removed yet. A first step is taken back then, the
+        // others are completed.
+        disk::remove_second_name(&aside, self.file)?;
+        disk::remove_second_name(self.temporary, self.file)?;
+        disk::remove_second_name(&aside, self.temporary)?;
+        let created = self.created_paths();
+        for other in &created {
+            disk::remove_second_name(other, self.file)?;
         }
-        Ok(notes)
+        if disk::path_exists(&aside)? {
+            if !disk::path_exists(self.file)? {
+                disk::move_without_replacing(&aside, self.file)?;
+            } else if !disk::path_exists(self.temporary)? {
+                disk::move_without_replacing(&aside, self.temporary)?;
+            } else if self.carries {
+                // Another program created the file in the gap.
+                disk::move_without_replacing(self.file, &created[0])?;
+                disk::move_without_replacing(&aside, self.file)?;
+            } else {
+                // Both versions stay.
+                self.trash_old_version(&aside, left)?;
+            }
+        }
+        self.take_over_created(left)
+    }
+
+    /// Names for files that other programs create in the gap. [`Self::close_gap`] uses the first one.
+    fn created_paths(&self) -> [PathBuf; 6] {
+        [0, 1, 2, 3, 4, 5].map(|n| self.temporary.with_extension(n.to_string()))
+    }
+
+    /// Carries the lines of such files over, and moves them to the trash.
+    fn take_over_created(&self, left: &mut Leftovers) -> Result<(), ApplyError> {
+        for (n, other) in self.created_paths().iter().enumerate() {
+            if !disk::path_exists(other)? {
+                continue;
+            }
+            let since = match self.is_resumed {
+                true if is_new_content(self.new, self.file)? => Some(self.new.stamp.len),
+                true => Some(self.old.len),
+                false => None,
+            };
+            let len = carry_over(other, 0, self.file, since, &mut left.notes)?;
+            let places: Vec<PathBuf> = self
+                .trash_paths
+                .iter()
+                .map(|place| place.with_extension(format!("again-{n}")))
+                .collect();
+            let at =
+                move_to_first(other, &places.iter().map(|place| &**place).collect::<Vec<_>>())?;
+            let known = Stamp { len, ..empty_stamp() };
+            left.kept.push(TrashedFile::new(self.file, at, known, true));
+        }
+        Ok(())
     }
 
     /// Gives the old file its name back. Returns the error to report.
     fn undo_after_error(&self, cause: ApplyError) -> ApplyError {
-        match self.swap_out() {
-            Ok(None) => cause,
-            Ok(Some(left)) => ApplyError::partly_rolled_back(cause, left),
+        // What is kept is found again by the rollback of the operation.
+        let mut left = Leftovers::default();
+        match self.swap_out(&mut left) {
+            Ok(()) if left.notes.is_empty() => cause,
+            Ok(()) => ApplyError::partly_rolled_back(cause, left.notes.join("; ")),
             Err(error) => ApplyError::rollback_failed(cause, error),
         }
     }
 
-    /// Reverses a swap whose old file is at the temporary path. Returns what remains different, as a sentence.
-    pub(super) fn swap_out(&self) -> Result<Option<String>, ApplyError> {
+    /// Reverses a swap whose old file is at the temporary path.
+    pub(super) fn swap_out(&self, left: &mut Leftovers) -> Result<(), ApplyError> {
         let is_ours = is_new_content(self.new, self.file)?;
         if !is_ours && !self.carries {
             // Another program saved a newer version, which stays.
-            return self.trash_old_version().map(Some);
+            return self.trash_old_version(self.temporary, left);
         }
         match disk::exchange_files(self.temporary, self.file) {
             Ok(()) => {}
             Err(error) if disk::is_missing(&error.source) => {
-                return self.trash_old_version().map(Some);
+                return self.trash_old_version(self.temporary, left);
             }
             Err(error) if error.source.kind() == io::ErrorKind::Unsupported => {
                 let aside = aside_path(self.temporary);
@@ -233,35 +285,71 @@ impl<'a> FileSwap<'a> {
             Err(error) => return Err(error.into()),
         }
         disk::sync_parent_dir(self.file)?;
-        let mut notes = Vec::new();
-        if self.carries {
-            // From our file only added lines are carried over, from a file of another program all lines.
-            let known =
-                if is_new_content(self.new, self.temporary)? { self.new.stamp.len } else { 0 };
-            // Lines that were carried over from the old file are still in it.
-            let len = carry_over(self.temporary, known, self.file, Some(self.old.len), &mut notes)?;
-            if self.is_copy {
-                let is_open = disk::is_open_elsewhere(self.temporary);
-                let is_all = known > 0 && len == disk::read_len(self.temporary)?;
-                discard(self.temporary, is_open || !is_all, &self.trash_paths, &mut notes)?;
-            }
-            return Ok(joined_notes(&notes));
-        }
-        let is_open = disk::is_open_elsewhere(self.temporary);
-        if disk::stamp_file(self.temporary)? == self.new.stamp {
-            discard(self.temporary, is_open, &self.trash_paths, &mut notes)?;
-        } else {
+        if !self.carries && disk::stamp_file(self.temporary)? != self.new.stamp {
             // It was saved between our check and the exchange. Exchange again, so the newer version has the name.
             disk::exchange_files(self.temporary, self.file)?;
-            return self.trash_old_version().map(Some);
+            return self.trash_old_version(self.temporary, left);
         }
-        Ok(joined_notes(&notes))
+        self.discard_copy(left)
+    }
+
+    /// Removes our new content, which no longer has the final name or never had it.
+    ///
+    /// What another program wrote to it meanwhile is carried over or kept. While one has it open, it is
+    /// kept too, and every later command looks at it again.
+    pub(super) fn discard_copy(&self, left: &mut Leftovers) -> Result<(), ApplyError> {
+        let is_ours = is_new_content(self.new, self.temporary)?;
+        if self.carries {
+            // From our file only added lines are carried over, from a file of another program all lines.
+            let known = if is_ours { self.new.stamp.len } else { 0 };
+            // It must be asked first: what is written between the two would be removed unseen.
+            let is_open = disk::is_open_elsewhere(self.temporary);
+            // Lines that were carried over from the old file are still in it.
+            let since = Some(self.old.len);
+            let len = carry_over(self.temporary, known, self.file, since, &mut left.notes)?;
+            if !self.is_copy {
+                return Ok(());
+            }
+            let is_needed = is_open || !is_ours || len != disk::read_len(self.temporary)?;
+            let known = Stamp { len, ..self.new.stamp.clone() };
+            return self.discard_temporary(is_needed, known, left);
+        }
+        let is_open = disk::is_open_elsewhere(self.temporary);
+        let now = disk::stamp_file(self.temporary)?;
+        if now == self.new.stamp {
+            return self.discard_temporary(is_open, now, left);
+        }
+        // It had the name for a moment, and another program wrote to it then.
+        let at = move_to_first(self.temporary, &self.trash_paths)?;
+        left.notes.push(format!(
+            "what another program wrote to {} is now at {}",
+            self.file.display(),
+            at.display()
+        ));
+        left.kept.push(TrashedFile::new(self.file, at, now, false));
+        Ok(())
+    }
+
+    fn discard_temporary(
+        &self,
+        is_needed: bool,
+        known: Stamp,
+        left: &mut Leftovers,
+    ) -> Result<(), ApplyError> {
+        let kept = discard(self.temporary, is_needed, &self.trash_paths, &mut left.notes)?;
+        left.kept.extend(kept.map(|at| TrashedFile::new(self.file, at, known, self.carries)));
+        Ok(())
     }
 
     /// Leaves the other program's file in place and moves the old file to the trash.
-    fn trash_old_version(&self) -> Result<String, ApplyError> {
-        let at = move_to_first(self.temporary, &self.trash_paths)?;
-        Ok(self.other_version_note(&at))
+    fn trash_old_version(&self, old: &Path, left: &mut Leftovers) -> Result<(), ApplyError> {
+        let at = move_to_first(old, &self.trash_paths)?;
+        left.notes.push(self.other_version_note(&at));
+        if at == old && !self.carries {
+            let known = disk::stamp_file(&at)?;
+            left.kept.push(TrashedFile::new(self.file, at, known, false));
+        }
+        Ok(())
     }
 
     /// Says where the two versions are when another program's version stays.
@@ -272,10 +360,6 @@ impl<'a> FileSwap<'a> {
             kept.display()
         )
     }
-}
-
-fn joined_notes(notes: &[String]) -> Option<String> {
-    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 /// Where the old file is between the two steps of [`FileSwap::swap_in_with_gap`].
