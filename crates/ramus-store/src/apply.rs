@@ -16,7 +16,9 @@
 //! Other programs may write at the same time, without locks. Nothing they write is
 //! lost; `swap` explains how.
 
+mod carry_over;
 mod file_change;
+mod move_file;
 mod own_lines;
 mod prepare;
 mod publish;
@@ -38,7 +40,8 @@ pub use self::recover::{
     RecoveredJournal, UnfinishedOperation, recover_operations, set_aside_unfinished,
 };
 pub(crate) use self::rollback::can_join;
-use self::rollback::{Rollback, roll_back};
+use self::rollback::roll_back;
+use self::swap::Leftovers;
 use crate::backup::SessionBackup;
 use crate::disk::WriteError;
 use crate::error::PathError;
@@ -160,8 +163,8 @@ pub fn apply_plan(
     {
         return Err(roll_back_and_report(state, &mut journal, &operation, &progress, error));
     }
-    notes.extend(progress.notes);
-    if let Err(error) = journal.write_end(recover::successful_end(&operation, progress.kept)) {
+    notes.extend(progress.left.notes);
+    if let Err(error) = journal.write_end(recover::successful_end(&operation, progress.left.kept)) {
         // The changes are complete. The next command notices that and completes the journal.
         notes.push(format!(
             "the operation is done, but the log is not complete yet: {}",
@@ -196,11 +199,15 @@ fn roll_back_and_report(
     // If it is unknown whether lines were written, search for them.
     let appended = Some(&progress.appended[..]).filter(|ranges| !ranges.is_empty());
     let back = roll_back(state, journal, operation, progress.begun, appended);
-    let ended = back.and_then(|Rollback { left, kept }| {
-        let end =
-            OperationEnd { op: operation.op, notes: left.clone(), kept, ..OperationEnd::default() };
-        journal.write_end(end)?;
-        Ok(left)
+    let ended = back.and_then(|Leftovers { kept, notes }| {
+        let op = operation.op;
+        journal.write_end(OperationEnd {
+            op,
+            notes: notes.clone(),
+            kept,
+            ..OperationEnd::default()
+        })?;
+        Ok(notes)
     });
     match ended {
         Ok(left) if left.is_empty() => cause,

@@ -331,7 +331,7 @@ fn link_and_remove(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Whether another process has a file open. If it cannot be determined, the answer is yes.
 pub(crate) fn is_open_elsewhere(path: &Path) -> bool {
-    fault::inject_fault().is_err() || session_in_use::is_open_elsewhere(path)
+    fault::inject_fault().is_err() || fault::looks_open() || session_in_use::is_open_elsewhere(path)
 }
 
 /// Whether two names lead to one file.
@@ -410,6 +410,10 @@ mod fault {
 
     pub(super) fn check_rename_flags() -> io::Result<()> {
         Ok(())
+    }
+
+    pub(super) fn looks_open() -> bool {
+        false
     }
 
     pub(super) fn write_partly(_: &File, _: &[u8]) -> io::Result<()> {

@@ -172,6 +172,24 @@ pub struct TrashedFile {
     /// Lines that are appended to it later are carried over to `file`.
     #[serde(default)]
     pub carries: bool,
+    /// Lines that ramus was about to carry over when it was killed, or had carried over already.
+    #[serde(skip)]
+    pub carrying: Option<LateLines>,
+}
+
+impl TrashedFile {
+    pub(crate) fn new(file: &Path, at: PathBuf, known: Stamp, carries: bool) -> Self {
+        Self { file: file.to_owned(), at, known, carries, carrying: None }
+    }
+}
+
+/// Lines of a file in the trash that are about to be appended to the file that has its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LateLines {
+    /// Where they end in the file in the trash.
+    pub to: u64,
+    /// How long the other file was before. If they were appended, they are after that.
+    pub since: u64,
 }
 
 /// How an operation ended.
@@ -203,6 +221,9 @@ struct JournalLine {
     /// A file in the trash was checked again: how much has been carried over. `None`: it is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     looked: Option<(u64, PathBuf, Option<Stamp>)>,
+    /// Lines of a file in the trash are about to be carried over; `looked` says that they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    carrying: Option<(u64, PathBuf, LateLines)>,
 }
 
 impl Journal {
@@ -232,10 +253,8 @@ impl Journal {
             self.is_newer = true;
             return;
         }
-        let Ok(JournalLine { begin, prepared, end, looked, .. }) = serde_json::from_slice(line)
-        else {
-            return;
-        };
+        let Ok(line) = serde_json::from_slice(line) else { return };
+        let JournalLine { begin, prepared, end, looked, carrying, .. } = line;
         // A number identifies one operation. A second one with the same number is ignored.
         if let Some(begin) = begin.filter(|begin| self.operation(begin.op).is_none()) {
             self.operations.push(Operation { version: v, ..begin });
@@ -251,6 +270,9 @@ impl Journal {
         if let Some((op, at, known)) = looked {
             self.record_trashed(op, &at, known);
         }
+        if let Some((op, at, lines)) = carrying {
+            self.record_carrying(op, &at, &lines);
+        }
     }
 
     fn record_end(&mut self, end: OperationEnd) {
@@ -264,17 +286,30 @@ impl Journal {
     }
 
     fn record_trashed(&mut self, op: u64, at: &Path, known: Option<Stamp>) {
-        let Some(end) = self.operation_mut(op).and_then(|operation| operation.end.as_mut()) else {
-            return;
-        };
         match known {
-            Some(known) => {
-                end.kept.iter_mut().filter(|kept| kept.at == at).for_each(|kept| {
-                    kept.known = known.clone();
-                });
+            Some(known) => self.trashed_files_mut(op, at).for_each(|kept| {
+                kept.known = known.clone();
+                kept.carrying = None;
+            }),
+            None => {
+                if let Some(end) = self.operation_mut(op).and_then(|ended| ended.end.as_mut()) {
+                    end.kept.retain(|kept| kept.at != at);
+                }
             }
-            None => end.kept.retain(|kept| kept.at != at),
         }
+    }
+
+    fn record_carrying(&mut self, op: u64, at: &Path, lines: &LateLines) {
+        self.trashed_files_mut(op, at).for_each(|kept| kept.carrying = Some(lines.clone()));
+    }
+
+    fn trashed_files_mut<'a>(
+        &'a mut self,
+        op: u64,
+        at: &'a Path,
+    ) -> impl Iterator<Item = &'a mut TrashedFile> {
+        let end = self.operation_mut(op).and_then(|operation| operation.end.as_mut());
+        end.into_iter().flat_map(|end| &mut end.kept).filter(move |kept| kept.at == at)
     }
 
     /// Whether this version of ramus may append to it.
@@ -342,6 +377,21 @@ impl Journal {
             ..JournalLine::default()
         })?;
         self.record_trashed(op, at, known);
+        Ok(())
+    }
+
+    /// Records that lines of a file in the trash are about to be carried over.
+    pub(crate) fn write_carrying(
+        &mut self,
+        op: u64,
+        at: &Path,
+        lines: &LateLines,
+    ) -> WriteResult<()> {
+        self.append_line(JournalLine {
+            carrying: Some((op, at.to_owned(), lines.clone())),
+            ..JournalLine::default()
+        })?;
+        self.record_carrying(op, at, lines);
         Ok(())
     }
 
@@ -428,6 +478,7 @@ mod tests {
     const BEGIN_2: &str = r#"{"v":2,"begin":{"op":2,"at":"2025-01-02T00:00:00Z","what":"undo","session":"s","file":"/c/s.jsonl","words":"of 1","deeds":[{"do":"put","file":"/c/s.jsonl","before":STAMP,"saved":"/t/2/1-s.jsonl","near":["/c/.ramus-trash/2/1-s.jsonl"],"carries":true},{"do":"join","from":"/t/a","file":"/c/a","saved":"/t/b","near":[]},{"do":"make-dir","dir":"/c/d"},{"do":"make","file":"/c/d/f"},{"do":"tidy","dir":"/c/e"}],"backup":null,"undoes":1,"mark":"0a1b2c3d"}}"#;
     const PREPARED_2: &str = r#"{"v":2,"prepared":[2,[{"change":0,"beside":"/c/.ramus-2-0a1b2c3d-0.tmp","inode":7,"stamp":STAMP}]]}"#;
     const END_2: &str = r#"{"v":2,"end":{"op":2,"done":true,"made":[],"kept":[{"file":"/c/s.jsonl","at":"/t/2/1-s.jsonl","known":STAMP,"carries":true}],"set_aside":false}}"#;
+    const CARRYING_2: &str = r#"{"v":2,"carrying":[2,"/t/2/1-s.jsonl",{"to":30,"since":20}]}"#;
     const LOOKED_2: &str = r#"{"v":2,"looked":[2,"/t/2/1-s.jsonl",null]}"#;
 
     #[test]
@@ -462,6 +513,21 @@ mod tests {
         assert!(two.end.as_ref().unwrap().kept.is_empty(), "it was looked at for the last time");
         assert_eq!(journal.next_number(&state), 3);
         assert!(journal.is_writable());
+    }
+
+    #[test]
+    fn lines_that_may_have_been_carried_over_are_known_until_they_were() {
+        let mut lines = [BEGIN_2, END_2, CARRYING_2, ""].join("\n");
+        let (_home, state, mut read) = journal(&lines);
+        let kept = |read: &Journal| read.operations[0].end.clone().unwrap().kept;
+        assert_eq!(kept(&read)[0].carrying, Some(LateLines { to: 30, since: 20 }));
+        let known = Stamp { len: 30, ..kept(&read)[0].known.clone() };
+        read.write_trashed(2, Path::new("/t/2/1-s.jsonl"), Some(known.clone())).unwrap();
+        let again = Journal::read(&state).unwrap();
+        assert_eq!(kept(&again), kept(&read));
+        assert_eq!((&kept(&again)[0].known, &kept(&again)[0].carrying), (&known, &None));
+        lines.push_str(LOOKED_2);
+        assert!(kept(&journal(&lines).2).is_empty());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Plans to undo an operation, or to restore an earlier version of a session (R28).
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::apply::can_join;
@@ -92,19 +93,31 @@ pub fn is_in_effect(operation: &Operation) -> bool {
     operation.is_done() && operation.undone_by.is_none() && operation.undoes.is_none()
 }
 
-/// Whether a session can be restored to its state before an operation and differs from it now. A session
-/// in the trash is restored by undoing.
-pub fn can_restore(operation: &Operation) -> bool {
-    match &operation.backup {
-        Some(backup) => differs_from_backup(operation, backup),
-        None => operation.what == OperationKind::Trash && is_in_effect(operation),
-    }
+/// Compares the backups of operations with their files. Each file is read once, and only if a backup has its length.
+#[derive(Default)]
+pub struct BackupComparison {
+    files: HashMap<PathBuf, Option<Stamp>>,
 }
 
-/// Whether a backup differs from the current file. Histories only grow, so the length is enough.
-fn differs_from_backup(operation: &Operation, backup: &SessionBackup) -> bool {
-    let now = std::fs::metadata(&operation.file).map(|meta| meta.len());
-    now.ok() != Some(backup.len)
+impl BackupComparison {
+    /// Whether a session can be restored to its state before an operation and differs from it now. A session
+    /// in the trash is restored by undoing.
+    pub fn can_restore(&mut self, operation: &Operation) -> bool {
+        match &operation.backup {
+            Some(backup) => self.differs(operation, backup),
+            None => operation.what == OperationKind::Trash && is_in_effect(operation),
+        }
+    }
+
+    /// Whether a backup differs from the current file. A file that cannot be read differs.
+    fn differs(&mut self, operation: &Operation, backup: &SessionBackup) -> bool {
+        let file = &operation.file;
+        if std::fs::metadata(file).map(|meta| meta.len()).ok() != Some(backup.len) {
+            return true;
+        }
+        let now = self.files.entry(file.clone()).or_insert_with(|| Stamp::of_file(file).ok());
+        now.as_ref() != Some(&backup.stamp())
+    }
 }
 
 /// Whether an operation changed a file in one of the directories.
@@ -249,9 +262,12 @@ pub fn plan_restore(
             let mut kept = kept();
             kept.find(|(operation, _)| operation.op == op).ok_or_else(no_version)?
         }
-        None => kept()
-            .find(|(operation, backup)| differs_from_backup(operation, backup))
-            .ok_or_else(no_version)?,
+        None => {
+            let mut comparison = BackupComparison::default();
+            let mut kept = kept();
+            kept.find(|(operation, backup)| comparison.differs(operation, backup))
+                .ok_or_else(no_version)?
+        }
     };
     let content = NewContent::Beginning { path: backup.copy.clone(), stamp: backup.stamp() };
     let file = operation.file.clone();

@@ -12,8 +12,48 @@ use crate::ids::{IdHash, RecordUuid};
 /// Records are identified by uuid; message ids, tool call ids and names of backups by hash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IdReplacements {
-    pub(super) uuids: FxHashMap<RecordUuid, String>,
+    pub(super) uuids: UuidReplacements,
     pub(super) ids: FxHashMap<IdHash, String>,
+}
+
+/// New uuids by the old ones, sorted. A merge has half a million of these, one for each exchange.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct UuidReplacements(Box<[(RecordUuid, NewUuid)]>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum NewUuid {
+    Canonical(RecordUuid),
+    Other(Box<str>),
+}
+
+impl UuidReplacements {
+    /// Makes a new uuid for each of these, in their order.
+    pub(super) fn new(old: Vec<RecordUuid>, new_id: &mut dyn FnMut() -> String) -> Self {
+        let mut firsts: Vec<(RecordUuid, usize)> =
+            old.into_iter().enumerate().map(|(index, name)| (name, index)).collect();
+        firsts.sort_unstable();
+        firsts.dedup_by_key(|(name, _)| *name);
+        firsts.sort_unstable_by_key(|(_, index)| *index);
+        let renamed = firsts.into_iter().map(|(name, _)| (name, NewUuid::new(&new_id())));
+        let mut renamed: Box<[_]> = renamed.collect();
+        renamed.sort_unstable_by_key(|(name, _)| *name);
+        Self(renamed)
+    }
+
+    pub(super) fn get(&self, old: RecordUuid) -> Option<String> {
+        let at = self.0.binary_search_by_key(&old, |(name, _)| *name).ok()?;
+        Some(match &self.0[at].1 {
+            NewUuid::Canonical(uuid) => uuid.to_string(),
+            NewUuid::Other(text) => String::from(&**text),
+        })
+    }
+}
+
+impl NewUuid {
+    fn new(text: &str) -> Self {
+        let canonical = RecordUuid::parse_canonical(text.as_bytes());
+        canonical.map_or_else(|| Self::Other(text.into()), Self::Canonical)
+    }
 }
 
 /// Fields with text or provenance, which never contain an id of this session.
@@ -38,7 +78,7 @@ type LineEdits = Vec<(Range<usize>, String)>;
 
 impl IdReplacements {
     pub(super) fn is_empty(&self) -> bool {
-        self.uuids.is_empty() && self.ids.is_empty()
+        self.uuids.0.is_empty() && self.ids.is_empty()
     }
 
     /// Returns the replacements to make in a line.
@@ -110,9 +150,9 @@ impl IdReplacements {
         }
     }
 
-    fn replacement_for(&self, old: &[u8]) -> Option<&str> {
-        let named = self.uuids.get(&RecordUuid::new(old));
-        named.or_else(|| self.ids.get(&IdHash::new(old))).map(String::as_str)
+    fn replacement_for(&self, old: &[u8]) -> Option<String> {
+        let named = self.uuids.get(RecordUuid::new(old));
+        named.or_else(|| self.ids.get(&IdHash::new(old)).cloned())
     }
 }
 
@@ -123,10 +163,38 @@ mod tests {
     use super::*;
     use crate::edit::splice::Splice;
 
+    fn renamed(old: &str, new: &str) -> IdReplacements {
+        let uuids =
+            UuidReplacements::new(vec![RecordUuid::new(old.as_bytes())], &mut || new.into());
+        IdReplacements { uuids, ..IdReplacements::default() }
+    }
+
+    #[test]
+    fn each_old_uuid_has_one_new_uuid() {
+        let names = ["b", "a", "b", "c", "a"].map(|name| RecordUuid::new(name.as_bytes()));
+        let mut made = 0;
+        let renames = UuidReplacements::new(names.to_vec(), &mut || {
+            made += 1;
+            // Others than the client's keep their spelling.
+            if made == 3 {
+                "odd-3".into()
+            } else {
+                format!("{made:08x}-0000-4000-8000-000000000000")
+            }
+        });
+        let new = |name: &str| renames.get(RecordUuid::new(name.as_bytes()));
+        let expected = [
+            "00000002-0000-4000-8000-000000000000",
+            "00000001-0000-4000-8000-000000000000",
+            "odd-3",
+        ];
+        assert_eq!(["a", "b", "c"].map(new), expected.map(|id| Some(id.to_owned())));
+        assert_eq!((made, new("d")), (3, None));
+    }
+
     #[test]
     fn ids_change_wherever_they_are_named_and_words_do_not() {
-        let mut renames = IdReplacements::default();
-        renames.uuids.insert(RecordUuid::new(b"u1"), "n1".into());
+        let mut renames = renamed("u1", "n1");
         renames.ids.insert(IdHash::new(b"t1"), "t2".into());
         let mut splice = Splice::default();
         splice.set_text("parentUuid", "elsewhere");
@@ -138,8 +206,7 @@ mod tests {
 
     #[test]
     fn deep_and_broken_lines_are_left_alone() {
-        let mut renames = IdReplacements::default();
-        renames.uuids.insert(RecordUuid::new(b"u1"), "n1".into());
+        let renames = renamed("u1", "n1");
         let deep = format!(r#"{{"a":{}"u1"{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
         assert!(renames.edits_in_line(deep.as_bytes()).is_empty());
         assert!(renames.edits_in_line(br#"{"uuid":"u1","a":"#).is_empty());

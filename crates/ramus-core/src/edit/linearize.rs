@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use self::order::{OrderedRecord, order_records};
 use super::fork::{CopySource, checkpoint_prompt};
-use super::id_replacements::IdReplacements;
+use super::id_replacements::{IdReplacements, UuidReplacements};
 use super::new_line::{self, UserRecord};
 use super::splice::{ProvenanceField, Splice};
 use super::{EditContext, NewLine};
@@ -268,16 +268,14 @@ impl<'a, 'w> Linearizer<'a, 'w> {
         names: UuidPolicy,
     ) -> IdReplacements {
         let origin = &self.origins[source];
-        let mut renames =
-            IdReplacements { ids: origin.backups.clone(), ..IdReplacements::default() };
-        for node in nodes {
-            if let Some(name) = origin.history.session.record(*node).uuid
-                && (names == UuidPolicy::Fresh || self.used.uuids.contains(&name))
-            {
-                renames.uuids.entry(name).or_insert_with(|| (self.writer.new_id)());
-            }
+        let session = &origin.history.session;
+        let is_renamed =
+            |name: &RecordUuid| names == UuidPolicy::Fresh || self.used.uuids.contains(name);
+        let old = nodes.iter().filter_map(|node| session.record(*node).uuid).filter(is_renamed);
+        IdReplacements {
+            uuids: UuidReplacements::new(old.collect(), self.writer.new_id),
+            ids: origin.backups.clone(),
         }
-        renames
     }
 
     /// Gives a message and its calls new ids if the session already has theirs.
@@ -433,10 +431,9 @@ impl<'a, 'w> Linearizer<'a, 'w> {
         splice: &mut Splice,
     ) -> String {
         let session = &self.origins[source].history.session;
-        let name = record.uuid.map(|name| match renames.uuids.get(&name) {
-            Some(new) => new.clone(),
-            None => session.uuid_text(name),
-        });
+        let name = record
+            .uuid
+            .map(|name| renames.uuids.get(name).unwrap_or_else(|| session.uuid_text(name)));
         if let Some(name) = name
             && self.used.uuids.insert(RecordUuid::new(name.as_bytes()))
         {

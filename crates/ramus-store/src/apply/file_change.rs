@@ -211,7 +211,7 @@ pub(super) fn is_ramus_path(state: &StateDir, path: &Path) -> bool {
 }
 
 /// Returns a path that does not exist yet, by appending a number if needed.
-fn unused_path(path: PathBuf) -> PathBuf {
+pub(super) fn unused_path(path: PathBuf) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut names = std::iter::once(path.clone())
         .chain((2..).map(|n: u32| path.with_file_name(format!("{name}~{n}"))));

@@ -7,8 +7,9 @@ use std::path::Path;
 
 use super::ApplyError;
 use super::file_change::PreparedChange;
+use super::move_file::take_away;
 use super::prepare::temporary_path;
-use super::swap::{FileSwap, SwapOutcome, take_away};
+use super::swap::{FileSwap, Leftovers};
 use crate::disk::{self, WriteError};
 use crate::journal::{Operation, TrashedFile};
 use crate::stamp::Stamp;
@@ -20,8 +21,7 @@ pub(super) struct ApplyProgress {
     pub(super) begun: usize,
     /// Where our lines are in the session file.
     pub(super) appended: Vec<Range<u64>>,
-    pub(super) kept: Vec<TrashedFile>,
-    pub(super) notes: Vec<String>,
+    pub(super) left: Leftovers,
 }
 
 /// Makes all changes.
@@ -54,11 +54,14 @@ fn publish_change(
                 .map_err(|error| name_taken_error(file, error))?;
             Ok(disk::sync_parent_dir(file)?)
         }
-        PreparedChange::Replace { file, before, kept, carries, .. } => progress.run_swap(
-            &FileSwap::for_replacement(file, before, kept.candidate_paths(), *carries, new(file)?),
-        ),
+        PreparedChange::Replace { file, before, kept, carries, .. } => {
+            let places = kept.candidate_paths();
+            FileSwap::for_replacement(file, before, places, *carries, new(file)?)
+                .carry_out(&mut progress.left)
+        }
         PreparedChange::Join { file, kept, .. } => {
-            progress.run_swap(&FileSwap::for_join(file, kept.candidate_paths(), new(file)?))
+            FileSwap::for_join(file, kept.candidate_paths(), new(file)?)
+                .carry_out(&mut progress.left)
         }
         PreparedChange::Move { from, to, before } => {
             let places = to.candidate_paths();
@@ -73,23 +76,13 @@ fn publish_change(
                 if disk::stamp_file(&at)? != **before {
                     return Err(ApplyError::Changed((*from).to_owned()));
                 }
-                let (file, known) = ((*from).to_owned(), (*before).clone());
-                progress.kept.push(TrashedFile { file, at, known, carries: false });
+                progress.left.kept.push(TrashedFile::new(from, at, (*before).clone(), false));
             }
             Ok(())
         }
         PreparedChange::Tidy { dir } => Ok(disk::remove_empty_dir(dir)?),
         // Created in `prepare`, before the files in it.
         PreparedChange::MakeDir { .. } => Ok(()),
-    }
-}
-
-impl ApplyProgress {
-    fn run_swap(&mut self, swap: &FileSwap<'_>) -> Result<(), ApplyError> {
-        let SwapOutcome { kept, notes } = swap.carry_out()?;
-        self.kept.push(kept);
-        self.notes.extend(notes);
-        Ok(())
     }
 }
 

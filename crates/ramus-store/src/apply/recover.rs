@@ -7,14 +7,18 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use super::file_change::{is_ramus_path, resolve_links};
+use super::carry_over::{NewLines, carried_note};
+use super::file_change::{is_ramus_path, resolve_links, unused_path};
+use super::move_file::move_to_first;
 use super::own_lines::has_lines;
 use super::prepare::temporary_path;
-use super::rollback::{Rollback, close_gap, roll_back, was_moved};
-use super::swap::{FileSwap, carry_over, is_new_content, move_to_first};
+use super::rollback::{roll_back, was_moved};
+use super::swap::{FileSwap, Leftovers, begins_with, is_new_content};
 use super::{ApplyError, error_chain};
 use crate::disk;
-use crate::journal::{Journal, JournalStep, Operation, OperationEnd, TrashedFile};
+use crate::journal::{
+    Journal, JournalStep, LateLines, Operation, OperationEnd, PreparedFile, TrashedFile,
+};
 use crate::stamp::Stamp;
 use crate::state_dir::StateDir;
 
@@ -84,20 +88,26 @@ pub(super) fn recover_locked(state: &StateDir) -> Result<RecoveredJournal, Apply
     }
     let mut notes = Vec::new();
     let mut unfinished = Vec::new();
+    // Before anything else changes the files that a killed process was carrying lines to.
+    check_trashed_files(state, &mut journal, &mut notes, |kept| kept.carrying.is_some());
     let open: Vec<Operation> =
         journal.operations.iter().filter(|operation| operation.end.is_none()).cloned().collect();
     for operation in open {
         let op = operation.op;
-        match recover_operation(state, &mut journal, &operation) {
+        let mut left = Leftovers::default();
+        match recover_operation(state, &mut journal, &operation, &mut left) {
             Ok(end) => {
                 let became = if end.done { "finished" } else { "rolled back" };
                 let left = end.notes.iter().map(|note| format!("; {note}")).collect::<String>();
                 notes.push(format!("operation {op} was interrupted and has been {became}{left}"));
             }
-            Err(error) => unfinished.push(UnfinishedOperation { op, why: error_chain(&error) }),
+            Err(error) => {
+                notes.extend(left.notes);
+                unfinished.push(UnfinishedOperation { op, why: error_chain(&error) });
+            }
         }
     }
-    check_trashed_files(state, &mut journal, &mut notes);
+    check_trashed_files(state, &mut journal, &mut notes, |_| true);
     Ok(RecoveredJournal { journal, notes, unfinished })
 }
 
@@ -105,18 +115,24 @@ fn recover_operation(
     state: &StateDir,
     journal: &mut Journal,
     operation: &Operation,
+    left: &mut Leftovers,
 ) -> Result<OperationEnd, ApplyError> {
+    let op = operation.op;
     let is_whole = operation.version > 1 || operation.changes.iter().all(is_append);
     let end = if !is_whole {
         let words = "an older ramus was interrupted; its files are not changed";
-        OperationEnd { op: operation.op, notes: vec![words.to_owned()], ..OperationEnd::default() }
-    } else if is_fully_applied(state, operation)? {
-        let (kept, notes) = finish_operation(operation)?;
+        OperationEnd { op, notes: vec![words.to_owned()], ..OperationEnd::default() }
+    } else if is_fully_applied(state, operation, left)? {
+        finish_operation(operation, left)?;
+        let Leftovers { kept, notes } = std::mem::take(left);
         OperationEnd { notes, ..successful_end(operation, kept) }
     } else {
         let all = operation.changes.len();
-        let Rollback { left, kept } = roll_back(state, journal, operation, all, None)?;
-        OperationEnd { op: operation.op, notes: left, kept, ..OperationEnd::default() }
+        let back = roll_back(state, journal, operation, all, None)?;
+        let Leftovers { mut kept, mut notes } = std::mem::take(left);
+        kept.extend(back.kept);
+        notes.extend(back.notes);
+        OperationEnd { op, notes, kept, ..OperationEnd::default() }
     };
     journal.write_end(end.clone())?;
     Ok(end)
@@ -145,7 +161,11 @@ pub(super) fn successful_end(operation: &Operation, kept: Vec<TrashedFile>) -> O
 }
 
 /// Whether all changes of an operation have been made.
-fn is_fully_applied(state: &StateDir, operation: &Operation) -> Result<bool, ApplyError> {
+fn is_fully_applied(
+    state: &StateDir,
+    operation: &Operation,
+    left: &mut Leftovers,
+) -> Result<bool, ApplyError> {
     for (n, change) in operation.changes.iter().enumerate() {
         let prepared = operation.prepared_for(n);
         let is_done = match (change, prepared) {
@@ -157,7 +177,7 @@ fn is_fully_applied(state: &StateDir, operation: &Operation) -> Result<bool, App
             (JournalStep::Make { file }, Some(prepared)) => is_new_content(prepared, file)?,
             (JournalStep::Put { .. } | JournalStep::Join { .. }, Some(prepared)) => {
                 let Some(swap) = FileSwap::from_journal(change, prepared) else { return Ok(false) };
-                close_gap(&swap)?;
+                swap.close_gap(left)?;
                 match disk::path_exists(swap.temporary)? {
                     true => !is_new_content(prepared, swap.temporary)?,
                     false => swap.trash_paths.iter().any(|place| place.symlink_metadata().is_ok()),
@@ -183,19 +203,16 @@ fn is_fully_applied(state: &StateDir, operation: &Operation) -> Result<bool, App
     Ok(true)
 }
 
-/// Completes an operation whose changes have all been made. Returns the files that it moved to the trash,
-/// and notes for the user.
-fn finish_operation(operation: &Operation) -> Result<(Vec<TrashedFile>, Vec<String>), ApplyError> {
-    let (mut all, mut notes) = (Vec::new(), Vec::new());
+/// Completes an operation whose changes have all been made.
+fn finish_operation(operation: &Operation, left: &mut Leftovers) -> Result<(), ApplyError> {
     for (n, change) in operation.changes.iter().enumerate() {
         if let JournalStep::Move { from, before, .. } = change {
             let mut moved = change.trash_paths().into_iter();
             if let Some(at) = moved.find(|place| place.symlink_metadata().is_ok()) {
                 disk::remove_second_name(from, at)?;
-                all.extend(before.clone().map(|known| {
-                    let (file, at) = (from.clone(), at.to_owned());
-                    TrashedFile { file, at, known, carries: false }
-                }));
+                let known = before.clone();
+                let kept = known.map(|known| TrashedFile::new(from, at.to_owned(), known, false));
+                left.kept.extend(kept);
             }
         }
         if let JournalStep::Make { file } = change
@@ -221,11 +238,9 @@ fn finish_operation(operation: &Operation) -> Result<(Vec<TrashedFile>, Vec<Stri
             swap.temporary = kept;
             swap.trash_paths = Vec::new();
         }
-        let finished = swap.finish_swap()?;
-        all.push(finished.kept);
-        notes.extend(finished.notes);
+        swap.finish_swap(left)?;
     }
-    Ok((all, notes))
+    Ok(())
 }
 
 /// A file in the trash that is still checked for late writes.
@@ -233,28 +248,77 @@ struct WatchedFile {
     op: u64,
     /// Nothing will ask for it again.
     is_spare: bool,
-    /// Where it should be, if it stayed beside the file that replaced it because it was open.
+    /// The new content of an operation that was rolled back. It is only kept while another program has it open.
+    is_copy: bool,
+    /// What it began with when it was replaced or discarded.
+    content: Option<Stamp>,
+    /// Where it should be, if it stayed beside the file that has its name because it was open.
     trash: Option<PathBuf>,
     kept: TrashedFile,
 }
 
+impl WatchedFile {
+    fn new(
+        state: &StateDir,
+        operation: &Operation,
+        end: &OperationEnd,
+        kept: &TrashedFile,
+    ) -> Self {
+        let change_of = |prepared: &PreparedFile| operation.changes.get(prepared.change);
+        // What came out of the trash is prepared, too, but nobody wrote it anew.
+        let is_written = |prepared: &&PreparedFile| {
+            let change = change_of(prepared);
+            let is_new = |change: &JournalStep| {
+                !matches!(change, JournalStep::Join { .. } | JournalStep::Move { .. })
+            };
+            change.is_some_and(is_new) && is_new_content(prepared, &kept.at).unwrap_or(false)
+        };
+        let copy = operation.prepared.iter().find(is_written).filter(|_| !end.done);
+        let replaced = operation.changes.iter().find_map(|change| match change {
+            JournalStep::Put { file, saved, before, .. } if *file == kept.file => {
+                Some((saved.clone(), before.clone()))
+            }
+            _ => None,
+        });
+        let (saved, before) = replaced.unwrap_or_default();
+        let removed_from = || operation.prepared.iter().find_map(|prepared| prepared.old.clone());
+        let unused = || {
+            let name = kept.file.file_name().unwrap_or_default().to_string_lossy();
+            unused_path(state.trash_dir(operation.op).join(format!("open-{name}")))
+        };
+        let is_beside = !is_ramus_path(state, &kept.at);
+        Self {
+            op: operation.op,
+            // An undo cannot be undone.
+            is_spare: operation.undoes.is_some() || operation.undone_by.is_some() || !end.done,
+            is_copy: copy.is_some_and(|copy| copy.stamp == kept.known),
+            content: copy.map(|copy| copy.stamp.clone()).or(before).or_else(removed_from),
+            // An undo looks for it there.
+            trash: is_beside.then(|| saved.filter(|_| end.done).unwrap_or_else(unused)),
+            kept: kept.clone(),
+        }
+    }
+
+    /// Whether the file has the content that is known and nothing that was not carried over.
+    fn is_unchanged(&self) -> Result<bool, ApplyError> {
+        let begins = self.content.as_ref().map(|content| begins_with(content, &self.kept.at));
+        Ok(begins.transpose()?.unwrap_or(false)
+            && disk::read_len(&self.kept.at)? == self.kept.known.len)
+    }
+}
+
 /// Checks the files in the trash: a program that had one open may have written to it since.
-fn check_trashed_files(state: &StateDir, journal: &mut Journal, notes: &mut Vec<String>) {
+fn check_trashed_files(
+    state: &StateDir,
+    journal: &mut Journal,
+    notes: &mut Vec<String>,
+    is_asked: impl Fn(&TrashedFile) -> bool,
+) {
     let mut watched = Vec::new();
     for operation in &journal.operations {
         let Some(end) = &operation.end else { continue };
-        // An undo cannot be undone.
-        let is_spare = operation.undoes.is_some() || operation.undone_by.is_some() || !end.done;
-        for kept in &end.kept {
-            let is_beside = !is_ramus_path(state, &kept.at);
-            let trash = operation.changes.iter().find_map(|change| match change {
-                JournalStep::Put { file, saved, .. } if is_beside && *file == kept.file => {
-                    saved.clone()
-                }
-                _ => None,
-            });
-            watched.push(WatchedFile { op: operation.op, is_spare, trash, kept: kept.clone() });
-        }
+        let asked = end.kept.iter().filter(|kept| is_asked(kept));
+        watched.extend(asked.map(|kept| WatchedFile::new(state, operation, end, kept)));
     }
     for watched in watched {
         // A file that cannot be read now is checked again next time.
@@ -273,15 +337,11 @@ fn check_trashed_file(
     }
     if kept.carries {
         let len = disk::read_len(&kept.at)?;
-        if len > kept.known.len && disk::path_exists(&kept.file)? {
-            let known = carry_over(&kept.at, kept.known.len, &kept.file, None, notes)?;
-            if known > kept.known.len {
-                let known = Stamp { len: known, ..kept.known.clone() };
-                journal.write_trashed(*op, &kept.at, Some(known))?;
-            }
-            return Ok(());
+        let has_more = kept.carrying.is_some() || len > kept.known.len;
+        if has_more && disk::path_exists(&kept.file)? {
+            return carry_late_lines(journal, *op, kept, notes);
         }
-        if len != kept.known.len {
+        if has_more || len != kept.known.len {
             return Ok(());
         }
     } else {
@@ -298,34 +358,61 @@ fn check_trashed_file(
     stop_watching(journal, watched, notes)
 }
 
+/// Appends the lines that came to a file in the trash to the file that has its name.
+///
+/// The journal says so before. If the process is killed, the next one finds out which of them were appended.
+fn carry_late_lines(
+    journal: &mut Journal,
+    op: u64,
+    kept: &TrashedFile,
+    notes: &mut Vec<String>,
+) -> Result<(), ApplyError> {
+    let known = kept.known.len;
+    let (lines, since) = match &kept.carrying {
+        Some(begun) => (NewLines::read_range(&kept.at, known, begun.to)?, Some(begun.since)),
+        None => {
+            let lines = NewLines::read(&kept.at, known)?;
+            if lines.bytes.is_empty() {
+                return Ok(());
+            }
+            let since = disk::read_len(&kept.file)?;
+            journal.write_carrying(op, &kept.at, &LateLines { to: lines.to, since })?;
+            (lines, None)
+        }
+    };
+    let known = Stamp { len: lines.to, ..kept.known.clone() };
+    notes.extend(carried_note(lines.append_to(&kept.file, since)?, &kept.file));
+    Ok(journal.write_trashed(op, &kept.at, Some(known))?)
+}
+
 /// Stops checking a file that nobody has open and that has not changed for long. If it stayed beside the
-/// file that replaced it, it goes to the trash at once.
+/// file that has its name, it goes to the trash at once, and a copy that nobody needs is removed.
 fn stop_watching(
     journal: &mut Journal,
     watched: &WatchedFile,
     notes: &mut Vec<String>,
 ) -> Result<(), ApplyError> {
-    let WatchedFile { op, is_spare, trash, kept } = watched;
+    let WatchedFile { op, is_spare, is_copy, trash, kept, .. } = watched;
     let is_due = is_quiet(kept);
     // Who has it open can write to it even after a day.
-    if !is_due && trash.is_none() || disk::is_open_elsewhere(&kept.at) {
+    if !is_due && trash.is_none() && !is_copy || disk::is_open_elsewhere(&kept.at) {
         return Ok(());
     }
     if disk::read_len(&kept.at)? != kept.known.len {
         return Ok(());
     }
-    if *is_spare && kept.carries && is_due {
+    let is_needless = *is_copy || *is_spare && kept.carries && is_due;
+    if is_needless && watched.is_unchanged()? {
         disk::remove_file(&kept.at)?;
+        if trash.is_some() {
+            notes.push(format!("{} is no longer open and was removed", kept.at.display()));
+        }
     } else if let Some(trash) = trash {
         let at = move_to_first(&kept.at, &[trash])?;
         if at == kept.at {
             return Ok(());
         }
-        notes.push(format!(
-            "the earlier version of {} is no longer open and now at {}",
-            kept.file.display(),
-            at.display()
-        ));
+        notes.push(format!("{} is no longer open and now at {}", kept.at.display(), at.display()));
     }
     Ok(journal.write_trashed(*op, &kept.at, None)?)
 }

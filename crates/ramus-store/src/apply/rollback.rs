@@ -10,26 +10,18 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::ApplyError;
+use super::carry_over::carry_over;
 use super::file_change::is_ramus_path;
+use super::move_file::{discard, move_to_first, part_of};
 use super::own_lines::{Found, between, our_lines};
 use super::prepare::{empty_stamp, prepare_existing, temporary_path, write_temporary};
-use super::swap::{
-    FileSwap, SwapOutcome, aside_path, carry_over, discard, is_new_content, move_to_first, part_of,
-};
+use super::swap::{FileSwap, Leftovers, is_new_content};
 use crate::disk;
 use crate::journal::{Journal, JournalStep, Operation, PreparedFile, TrashedFile};
 use crate::plan::{FileTime, NewContent};
 use crate::real_path::real_path;
 use crate::stamp::Stamp;
 use crate::state_dir::StateDir;
-
-/// What a rollback left.
-#[derive(Default)]
-pub(super) struct Rollback {
-    /// What remains different, as sentences.
-    pub(super) left: Vec<String>,
-    pub(super) kept: Vec<TrashedFile>,
-}
 
 /// Rolls back the first `begun` changes of an operation, in reverse order.
 ///
@@ -40,16 +32,15 @@ pub(super) fn roll_back(
     operation: &Operation,
     begun: usize,
     appended: Option<&[Range<u64>]>,
-) -> Result<Rollback, ApplyError> {
-    let mut taken = Rollback::default();
+) -> Result<Leftovers, ApplyError> {
+    let mut left = Leftovers::default();
     for (n, change) in operation.changes.iter().enumerate().rev() {
-        let Rollback { left, kept } = &mut taken;
-        let mut back = StepRollback { state, journal, operation, n, left, kept };
+        let mut back = StepRollback { state, journal, operation, n, left: &mut left };
         if n < begun || !matches!(change, JournalStep::Append { .. } | JournalStep::Move { .. }) {
             back.reverse_step(change, appended)?;
         }
     }
-    Ok(taken)
+    Ok(left)
 }
 
 /// Rolls back one change.
@@ -58,8 +49,7 @@ struct StepRollback<'a> {
     journal: &'a mut Journal,
     operation: &'a Operation,
     n: usize,
-    left: &'a mut Vec<String>,
-    kept: &'a mut Vec<TrashedFile>,
+    left: &'a mut Leftovers,
 }
 
 impl StepRollback<'_> {
@@ -78,7 +68,7 @@ impl StepRollback<'_> {
                 match found {
                     Found::Ours(ranges) => self.remove_lines(file, before, *modified, &ranges)?,
                     Found::Nothing => {}
-                    Found::Unclear(words) => self.left.push(words),
+                    Found::Unclear(words) => self.left.notes.push(words),
                 }
                 Ok(())
             }
@@ -131,7 +121,7 @@ impl StepRollback<'_> {
                 return Ok(());
             }
             if disk::stamp_file(file)? != prepared.stamp {
-                self.left.push(stays);
+                self.left.notes.push(stays);
                 return Ok(());
             }
             disk::move_without_replacing(file, beside)?;
@@ -139,14 +129,18 @@ impl StepRollback<'_> {
         let place = self.fallback_path(file);
         let is_open = disk::is_open_elsewhere(beside);
         if disk::stamp_file(beside)? == prepared.stamp {
-            return discard(beside, is_open, &[&place], self.left);
+            let kept = discard(beside, is_open, &[&place], &mut self.left.notes)?;
+            let known = prepared.stamp.clone();
+            let kept = kept.map(|at| TrashedFile::new(file, at, known, false));
+            self.left.kept.extend(kept);
+            return Ok(());
         }
         match disk::move_without_replacing(beside, file) {
-            Ok(()) => self.left.push(stays),
+            Ok(()) => self.left.notes.push(stays),
             Err(error) if error.source.kind() == ErrorKind::AlreadyExists => {
                 let at = move_to_first(beside, &[&place])?;
                 let (file, at) = (file.display(), at.display());
-                self.left.push(format!(
+                self.left.notes.push(format!(
                     "the version that another program wrote to {file} is now at {at}"
                 ));
             }
@@ -168,49 +162,35 @@ impl StepRollback<'_> {
         prepared: &PreparedFile,
     ) -> Result<(), ApplyError> {
         let Some(swap) = FileSwap::from_journal(change, prepared) else { return Ok(()) };
-        close_gap(&swap)?;
+        swap.close_gap(self.left)?;
         for place in &swap.trash_paths {
             disk::remove_second_name(place, swap.temporary)?;
         }
         if disk::path_exists(swap.temporary)? && is_new_content(prepared, swap.temporary)? {
-            return self.discard_copy(&swap);
+            return swap.discard_copy(self.left);
         }
         if !disk::path_exists(swap.temporary)? {
             let kept = swap.trash_paths.iter().find(|place| place.symlink_metadata().is_ok());
             let Some(kept) = kept else { return Ok(()) };
+            if swap.is_copy && is_new_content(prepared, kept)? {
+                // The old file has its name again, and another program had the new one open.
+                let mut known = prepared.stamp.clone();
+                if swap.carries {
+                    let (since, notes) = (Some(swap.old.len), &mut self.left.notes);
+                    known.len = carry_over(kept, known.len, swap.file, since, notes)?;
+                }
+                let kept = TrashedFile::new(swap.file, (*kept).to_owned(), known, swap.carries);
+                self.left.kept.push(kept);
+                return Ok(());
+            }
             if !swap.carries && !is_new_content(prepared, swap.file)? {
-                self.left.push(swap.other_version_note(kept));
+                self.left.notes.push(swap.other_version_note(kept));
                 return Ok(());
             }
             disk::move_without_replacing(kept, swap.temporary)
                 .or_else(|error| move_back_across_devices(kept, swap.temporary, error))?;
         }
-        self.left.extend(swap.swap_out()?);
-        Ok(())
-    }
-
-    /// Removes our new content, which no longer has the final name or never had it.
-    fn discard_copy(&mut self, swap: &FileSwap<'_>) -> Result<(), ApplyError> {
-        if !swap.is_copy {
-            return Ok(());
-        }
-        let is_open = disk::is_open_elsewhere(swap.temporary);
-        if disk::stamp_file(swap.temporary)? == swap.new.stamp {
-            return discard(swap.temporary, is_open, &swap.trash_paths, self.left);
-        }
-        // It had the name for a moment, and another program wrote to it then.
-        if swap.carries {
-            let known = swap.new.stamp.len;
-            let since = Some(swap.old.len);
-            carry_over(swap.temporary, known, swap.file, since, self.left)?;
-        }
-        let at = move_to_first(swap.temporary, &swap.trash_paths)?;
-        self.left.push(format!(
-            "what another program wrote to {} is now at {}",
-            swap.file.display(),
-            at.display()
-        ));
-        Ok(())
+        swap.swap_out(self.left)
     }
 
     /// Finishes a removal of lines that another process began.
@@ -229,14 +209,14 @@ impl StepRollback<'_> {
                 is_copy: true,
                 is_resumed: true,
             };
-            close_gap(&swap)?;
+            swap.close_gap(self.left)?;
             if !disk::path_exists(swap.temporary)? {
                 continue;
             }
             if is_new_content(new, swap.temporary)? {
-                self.discard_copy(&swap)?;
+                swap.discard_copy(self.left)?;
             } else {
-                self.keep(swap.finish_swap()?);
+                self.keep(|left| swap.finish_swap(left))?;
             }
         }
         self.discard_temporary(&file)
@@ -288,8 +268,7 @@ impl StepRollback<'_> {
             is_copy: true,
             is_resumed: false,
         };
-        self.keep(swap.carry_out()?);
-        Ok(())
+        self.keep(|left| swap.carry_out(left))
     }
 
     /// Gives a file its name back whose move to another file system was not completed. Returns whether
@@ -307,7 +286,11 @@ impl StepRollback<'_> {
             }
             Err(error) if error.source.kind() == ErrorKind::AlreadyExists => {
                 let at = move_to_first(&aside, &[&self.fallback_path(from)])?;
-                self.left.push(created_again_note(from, &at));
+                self.left.notes.push(created_again_note(from, &at));
+                if at == aside {
+                    let known = disk::stamp_file(&at)?;
+                    self.left.kept.push(TrashedFile::new(from, at, known, false));
+                }
                 Ok(true)
             }
             Err(error) => Err(error.into()),
@@ -331,7 +314,7 @@ impl StepRollback<'_> {
             }
             let is_open = disk::is_open_elsewhere(place);
             if disk::stamp_file(place)? == disk::stamp_file(from)? {
-                discard(place, is_open, &[&self.fallback_path(place)], self.left)?;
+                discard(place, is_open, &[&self.fallback_path(place)], &mut self.left.notes)?;
             }
         }
         Ok(())
@@ -369,7 +352,7 @@ impl StepRollback<'_> {
         if joins && can_join(at, to) {
             return self.join_sessions(at, to);
         }
-        self.left.push(created_again_note(to, at));
+        self.left.notes.push(created_again_note(to, at));
         Ok(())
     }
 
@@ -402,19 +385,24 @@ impl StepRollback<'_> {
             is_copy: false,
             is_resumed: is_swapped,
         };
-        self.keep(match is_swapped {
-            true => swap.finish_swap()?,
-            false => swap.carry_out()?,
-        });
-        Ok(())
+        self.keep(|left| match is_swapped {
+            true => swap.finish_swap(left),
+            false => swap.carry_out(left),
+        })
     }
 
     /// Records an old file. It is reported only where it could not go to the trash.
-    fn keep(&mut self, outcome: SwapOutcome) {
-        if !is_ramus_path(self.state, &outcome.kept.at) {
-            self.left.extend(outcome.notes);
+    fn keep(
+        &mut self,
+        swap: impl FnOnce(&mut Leftovers) -> Result<(), ApplyError>,
+    ) -> Result<(), ApplyError> {
+        let mut left = Leftovers::default();
+        swap(&mut left)?;
+        if left.kept.iter().any(|kept| !is_ramus_path(self.state, &kept.at)) {
+            self.left.notes.extend(left.notes);
         }
-        self.kept.push(outcome.kept);
+        self.left.kept.extend(left.kept);
+        Ok(())
     }
 }
 
@@ -441,38 +429,6 @@ fn move_back_across_devices(
         ErrorKind::CrossesDevices => move_to_first(kept, &[to]).map(drop),
         _ => Err(error.into()),
     }
-}
-
-/// Repairs a replacement that was interrupted between its two steps.
-pub(super) fn close_gap(swap: &FileSwap<'_>) -> Result<(), ApplyError> {
-    let aside = aside_path(swap.temporary);
-    // Each of the steps can be a hard link whose first name was not removed yet. The first step is taken back then, the
-    // others are completed.
-    disk::remove_second_name(&aside, swap.file)?;
-    disk::remove_second_name(swap.temporary, swap.file)?;
-    disk::remove_second_name(&aside, swap.temporary)?;
-    let again = swap.temporary.with_extension("again");
-    if disk::path_exists(&aside)? {
-        if disk::path_exists(swap.file)? {
-            if !disk::path_exists(swap.temporary)? {
-                return Ok(disk::move_without_replacing(&aside, swap.temporary)?);
-            }
-            if !swap.carries {
-                // Another program created the file in the gap. Both versions stay.
-                move_to_first(&aside, &swap.trash_paths)?;
-                return Ok(());
-            }
-            disk::move_without_replacing(swap.file, &again)?;
-        }
-        disk::move_without_replacing(&aside, swap.file)?;
-    }
-    if disk::path_exists(&again)? {
-        carry_over(&again, 0, swap.file, Some(swap.old.len), &mut Vec::new())?;
-        let places: Vec<PathBuf> =
-            swap.trash_paths.iter().map(|place| place.with_extension("again")).collect();
-        move_to_first(&again, &places.iter().map(|place| &**place).collect::<Vec<_>>())?;
-    }
-    Ok(())
 }
 
 /// Whether two files are sessions, so that the lines of one can be appended to the other.

@@ -20,7 +20,7 @@ use crate::claude_dir::{ClaudeDirs, Project};
 use crate::disk::fault;
 use crate::plan::{self, ForkDestination, SessionContext};
 use crate::trace::trace_path;
-use crate::undo::{UndoError, plan_restore, plan_undo};
+use crate::undo::{BackupComparison, UndoError, plan_restore, plan_undo};
 
 const ID: &str = "11111111-0000-4000-8000-000000000001";
 const PROJECT: &str = "-home-dev-app";
@@ -303,6 +303,24 @@ fn undo_after_the_session_went_on_is_refused() {
     assert_eq!(fs::read(scene.path()).unwrap(), old);
     scene.apply(&scene.restore(Some(2)).unwrap()).unwrap();
     assert_eq!(scene.files()[&scene.path()].0, before[&scene.path()].0);
+}
+
+#[test]
+fn a_change_that_keeps_the_length_can_be_restored() {
+    let scene = Scene::new(TWO);
+    let old = jsonl(TWO).into_bytes();
+    scene.apply(&scene.goto("e")).unwrap();
+    let can_restore = || {
+        let journal = Journal::read(&scene.state).unwrap();
+        BackupComparison::default().can_restore(journal.operation(1).unwrap())
+    };
+    fs::write(scene.path(), &old).unwrap();
+    assert!(!can_restore() && matches!(scene.restore(None), Err(UndoError::NoVersion(_))));
+    let changed = String::from_utf8(old.clone()).unwrap().replace("other answer", "other ANSWER");
+    fs::write(scene.path(), changed).unwrap();
+    assert!(can_restore());
+    apply_plan(&scene.state, &scene.restore(None).unwrap(), true, now()).unwrap();
+    assert_eq!(fs::read(scene.path()).unwrap(), old);
 }
 
 #[test]

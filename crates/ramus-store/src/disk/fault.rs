@@ -12,6 +12,7 @@ thread_local! {
     static CUT: Cell<Option<u32>> = const { Cell::new(None) };
     static ERROR: Cell<Option<(u32, i32)>> = const { Cell::new(None) };
     static LASTS: Cell<bool> = const { Cell::new(false) };
+    static OPEN: Cell<bool> = const { Cell::new(false) };
     static OTHER: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
     static PLAIN_RENAME: Cell<bool> = const { Cell::new(false) };
     static WRITER: RefCell<Option<(u32, OtherWriter)>> = const { RefCell::new(None) };
@@ -66,6 +67,16 @@ pub(crate) fn plain_renames_only(only: bool) {
 
 pub(super) fn check_rename_flags() -> io::Result<()> {
     if PLAIN_RENAME.get() { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) }
+}
+
+/// Pretends that other programs have every file open, as where `/proc` cannot be read; `reset` does not
+/// change it.
+pub(crate) fn all_look_open(open: bool) {
+    OPEN.set(open);
+}
+
+pub(super) fn looks_open() -> bool {
+    OPEN.get()
 }
 
 /// Clears all faults and returns how many calls there were.

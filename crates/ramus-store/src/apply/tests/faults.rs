@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Read;
 
+use super::other_programs::is_temporary;
 use super::*;
 use crate::plan::{FileRestore, plan_restore_files};
 
@@ -177,6 +178,38 @@ fn an_error_or_a_power_cut_with_the_state_on_another_file_system() {
     }
 }
 
+#[test]
+fn a_failure_while_every_file_looks_open_leaves_nothing_once_none_does() {
+    for is_elsewhere in [false, true] {
+        let mut kept = 0;
+        for case in &CASES {
+            let scene = Scene::new(TWO);
+            fault::other_file_system(is_elsewhere.then_some(scene.state.path()));
+            let stage = Stage::of(scene, case);
+            for call in 0.. {
+                let at = format!("{}, call {call}, elsewhere {is_elsewhere}", stage.name);
+                stage.begin();
+                fault::all_look_open(true);
+                fault::fail_at(call, ERRORS[call as usize % 6]);
+                let result = stage.scene.apply(&stage.plan);
+                let calls = fault::clear_faults();
+                stage.recover(&at);
+                let files = seen(&stage.scene);
+                kept += files.keys().filter(|path| is_temporary(path)).count();
+                fault::all_look_open(false);
+                stage.recover(&at);
+                let wanted = if stage.is_done() { &stage.after } else { &stage.before };
+                assert_eq!(contents(&seen(&stage.scene)), contents(wanted), "{at}: {result:?}");
+                if calls <= call {
+                    break;
+                }
+            }
+            fault::other_file_system(None);
+        }
+        assert!(!is_elsewhere || kept > 0, "otherwise this shows nothing");
+    }
+}
+
 fn fail_at_any_call(stage: &Stage, fail: fn(u32, i32)) {
     for call in 0.. {
         let mut calls = 0;
@@ -325,16 +358,19 @@ fn on_a_session() -> impl Iterator<Item = Stage> {
 
 #[test]
 fn a_client_that_writes_at_any_call_loses_no_line() {
-    for plain in [false, true] {
+    for (plain, open) in [(false, false), (true, false), (false, true), (true, true)] {
         for stage in on_a_session() {
             fault::plain_renames_only(plain);
             for call in 0.. {
-                let at = format!("{}, a line at call {call}, plain renames {plain}", stage.name);
+                let at = format!("{}, call {call}, plain renames {plain}, open {open}", stage.name);
                 stage.begin();
                 let path = stage.scene.path();
+                fault::all_look_open(open);
                 fault::write_at(call, Box::new(move || client_writes(&path)));
                 let result = apply_plan(&stage.scene.state, &stage.plan, true, now());
-                if fault::clear_faults() <= call {
+                let calls = fault::clear_faults();
+                fault::all_look_open(false);
+                if calls <= call {
                     break;
                 }
                 check_line(&stage, &at, &result);
@@ -358,12 +394,23 @@ fn a_client_that_has_the_file_open_loses_no_line() {
             }
             check_line(&stage, &at, &result);
         }
-        // Even later: the next command carries it over.
-        stage.begin();
-        let mut open = OpenOptions::new().append(true).open(stage.scene.path()).unwrap();
-        let result = apply_plan(&stage.scene.state, &stage.plan, true, now());
-        open.write_all(LINE.as_bytes()).unwrap();
-        check_line(&stage, &format!("{}, long after", stage.name), &result);
+        // Even later: the next command carries it over, once, wherever that one is killed or fails.
+        for faults in [fault::cut_after, |call| fault::fail_from(call, ERRORS[0])] {
+            for call in 0.. {
+                stage.begin();
+                let mut open = OpenOptions::new().append(true).open(stage.scene.path()).unwrap();
+                let result = apply_plan(&stage.scene.state, &stage.plan, true, now());
+                open.write_all(LINE.as_bytes()).unwrap();
+                faults(call);
+                let _ = recover_operations(&stage.scene.state);
+                let calls = fault::clear_faults();
+                let at = format!("{}, long after, the next one ends at call {call}", stage.name);
+                check_line(&stage, &at, &result);
+                if calls <= call {
+                    break;
+                }
+            }
+        }
     }
 }
 
@@ -404,28 +451,69 @@ fn a_client_that_writes_after_a_crash_loses_no_line() {
 
 #[test]
 fn a_client_that_writes_before_a_crash_loses_no_line() {
-    for stage in on_a_session() {
-        for call in 0.. {
+    on_a_session().for_each(|stage| write_and_cut_at_any_call(&stage, 2));
+}
+
+#[test]
+fn a_client_that_creates_the_file_before_a_crash_loses_no_line() {
+    fault::plain_renames_only(true);
+    let moving = ["undo goto", "undo trash"];
+    on_a_session()
+        .filter(|stage| moving.contains(&stage.name))
+        .for_each(|stage| write_and_cut_at_any_call(&stage, 1));
+    fault::plain_renames_only(false);
+}
+
+fn write_and_cut_at_any_call(stage: &Stage, step: usize) {
+    for call in 0.. {
+        stage.begin();
+        let path = stage.scene.path();
+        fault::write_at(call, Box::new(move || client_writes(&path)));
+        let _ = apply_plan(&stage.scene.state, &stage.plan, true, now());
+        let calls = fault::clear_faults();
+        if calls <= call {
+            break;
+        }
+        for cut in (call + 1..calls).step_by(step) {
+            let at = format!("{}, a line at call {call}, cut {cut}", stage.name);
             stage.begin();
             let path = stage.scene.path();
             fault::write_at(call, Box::new(move || client_writes(&path)));
-            let _ = apply_plan(&stage.scene.state, &stage.plan, true, now());
-            let calls = fault::clear_faults();
-            if calls <= call {
-                break;
-            }
-            for cut in (call + 1..calls).step_by(2) {
-                let at = format!("{}, a line at call {call}, cut {cut}", stage.name);
-                stage.begin();
-                let path = stage.scene.path();
-                fault::write_at(call, Box::new(move || client_writes(&path)));
-                fault::cut_also_after(cut);
-                let result = apply_plan(&stage.scene.state, &stage.plan, true, now());
-                fault::clear_faults();
-                check_line(&stage, &at, &result);
-            }
+            fault::cut_also_after(cut);
+            let result = apply_plan(&stage.scene.state, &stage.plan, true, now());
+            fault::clear_faults();
+            check_line(stage, &at, &result);
         }
     }
+}
+
+#[test]
+fn a_save_in_the_gap_of_a_killed_restore_stays_and_the_earlier_version_is_named() {
+    fault::plain_renames_only(true);
+    let stage = Stage::new(&CASES[3]);
+    let path = app(&stage.scene).join("main.rs");
+    let mut gaps = 0;
+    for cut in 0.. {
+        stage.begin();
+        fault::cut_after(cut);
+        let result = stage.scene.apply(&stage.plan);
+        if fault::clear_faults() <= cut && result.is_ok() {
+            break;
+        }
+        if path.exists() {
+            continue;
+        }
+        save(&path, Save::InPlace);
+        gaps += 1;
+        let notes = stage.recover(&format!("cut {cut}")).join("\n");
+        assert_eq!(fs::read_to_string(&path).unwrap(), SAVED);
+        let earlier = &stage.before[&path].0;
+        let files = files_below(stage.scene.home.path());
+        let (kept, _) = files.iter().find(|(_, (bytes, _))| bytes == earlier).unwrap();
+        assert!(notes.contains(&format!("the earlier version is {}", kept.display())), "{notes}");
+    }
+    assert!(gaps > 0, "otherwise this shows nothing");
+    fault::plain_renames_only(false);
 }
 
 /// How an editor saves a file.

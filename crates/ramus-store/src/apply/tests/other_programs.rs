@@ -91,6 +91,6 @@ fn a_replaced_file_that_is_open_can_be_brought_back_and_goes_to_the_trash_later(
     }
 }
 
-fn is_temporary(path: &Path) -> bool {
+pub(super) fn is_temporary(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".ramus"))
 }

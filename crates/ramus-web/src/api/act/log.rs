@@ -40,6 +40,7 @@ pub(crate) async fn get_log(Extract(state): Extract<Arc<ServerState>>) -> ApiRes
         let roots = state.workspace.claude_roots();
         let here =
             journal.operations.iter().rev().filter(|operation| is_in_roots(operation, roots));
+        let mut backups = undo::BackupComparison::default();
         let operations = here.map(|operation| OperationView {
             op: operation.op,
             at: operation.at.clone(),
@@ -50,7 +51,7 @@ pub(crate) async fn get_log(Extract(state): Extract<Arc<ServerState>>) -> ApiRes
             undone_by: operation.undone_by,
             undoes: operation.undoes,
             can_undo: undo::is_in_effect(operation),
-            can_restore: undo::can_restore(operation),
+            can_restore: backups.can_restore(operation),
         });
         Ok(Log { operations: operations.collect() })
     })
