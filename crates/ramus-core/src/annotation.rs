@@ -57,9 +57,9 @@ pub enum AnnotationRefusal {
     OddTag(String),
     #[error("the tag {0:?} is longer than {MAX_TAG_CHARS} characters")]
     LongTag(String),
-    #[error("a session or message can have {MAX_TAGS} tags")]
+    #[error("a session or message can have at most {MAX_TAGS} tags")]
     TooManyTags,
-    #[error("a note can have {MAX_NOTE_CHARS} characters; this one has {0}")]
+    #[error("a note can have at most {MAX_NOTE_CHARS} characters; this one has {0}")]
     LongNote(usize),
 }
 

@@ -580,7 +580,11 @@ pub(crate) fn classify_fork_point(
     let went_back = (1..children.len()).any(|later| {
         earliest = [earliest, continued_at(later - 1)].into_iter().flatten().min();
         let head = message_tree.message(children[later]).head;
-        roles[later] == RecordRole::Prompt && earliest.is_some_and(|prompt| prompt < head)
+        match roles[later] {
+            RecordRole::Prompt => earliest.is_some_and(|prompt| prompt < head),
+            // A compaction is no other version of a prompt.
+            role => role == RecordRole::CompactSummary,
+        }
     });
     if went_back {
         ForkKind::Rewind

@@ -323,6 +323,8 @@ struct MessageTreeBuilder<'a> {
     /// Caveats below which a command was placed elsewhere.
     reused_caveats: FxHashSet<MessageNodeId>,
     replays: Vec<NodeId>,
+    /// Records that repeat earlier ones, with the decoration below them.
+    copies: FxHashSet<NodeId>,
     /// See [`MessageTree::continuations`]; sorted by the later part.
     continuations: Vec<(MessageNodeId, MessageNodeId)>,
 }
@@ -381,6 +383,7 @@ impl<'a> MessageTreeBuilder<'a> {
             lost_parents: FxHashMap::default(),
             reused_caveats: FxHashSet::default(),
             replays: Vec::new(),
+            copies: FxHashSet::default(),
             continuations: Vec::new(),
         }
     }
@@ -417,6 +420,7 @@ impl<'a> MessageTreeBuilder<'a> {
         if !is_new
             || !self.main_chain.includes(record.sidechain)
             || self.effective_role(id, record) == RecordRole::Decoration
+            || self.late_records.contains_key(&id)
         {
             return;
         }
@@ -442,21 +446,21 @@ impl<'a> MessageTreeBuilder<'a> {
                 || parent != linked && self.belongs_to(*message, record, linked)
         };
         if let Some(message_id) = message.filter(belongs) {
+            if self.known_content(record).is_some() {
+                self.copies.insert(id);
+            }
             self.note_late_result(id, record, message_id);
             self.remember_ids(id, record, role, message_id);
             return message_id;
         }
-        match self.find_original(id, record, role, parent) {
-            Some(CopyPlacement::Beside(message_id)) => {
-                self.replays.push(id);
-                return message_id;
+        if let Some(original) = self.find_original(id, record, role, parent) {
+            self.replays.push(id);
+            self.copies.insert(id);
+            match original {
+                CopyPlacement::Beside(message_id) => return message_id,
+                // A copy of an earlier message is not dialogue; the chain passes through it.
+                CopyPlacement::Below => role = RecordRole::Decoration,
             }
-            // A copy of an earlier message is not dialogue; the chain passes through it.
-            Some(CopyPlacement::Below) => {
-                self.replays.push(id);
-                role = RecordRole::Decoration;
-            }
-            None => {}
         }
         let again = role.is_dialogue()
             && message
@@ -520,11 +524,15 @@ impl<'a> MessageTreeBuilder<'a> {
                 _ if record.parent_uuid.is_some() && !is_alone => {
                     return (Some(self.guess_parent(record, role, last)), Placement::MissingParent);
                 }
-                _ if begins => return (None, Placement::Linked),
+                // Where the record before names no parent either, the file has no links to follow.
+                _ if begins && !self.has_no_parent(last) => return (None, Placement::Linked),
                 _ => Placement::NoParent,
             };
             return (Some(last), placement);
         };
+        if role == RecordRole::CompactBoundary && self.is_compacted_again(parent, last) {
+            return (Some(last), Placement::Compaction);
+        }
         if let Some(anchor) = self.compaction_anchor(id) {
             return (Some(anchor), Placement::PreservedMessage);
         }
@@ -534,7 +542,10 @@ impl<'a> MessageTreeBuilder<'a> {
         if let Some(late) = self.late_record_above(id).filter(|_| role != RecordRole::Decoration) {
             return (Some(self.parent_after_late(late, role, last)), Placement::LateRecords);
         }
-        if last != parent && self.is_below_reused_caveat(parent, role) {
+        if last != parent
+            && self.is_below_reused_caveat(parent, role)
+            && !self.is_known_below(parent, record)
+        {
             return (Some(last), Placement::ReusedCaveat);
         }
         // A reply next to a guess is not a second branch: a guess only means that it came before.
@@ -543,6 +554,22 @@ impl<'a> MessageTreeBuilder<'a> {
             return (Some(last), Placement::AfterGuess);
         }
         (Some(parent), Placement::Linked)
+    }
+
+    fn has_no_parent(&self, message: MessageNodeId) -> bool {
+        self.messages[message.index()].placement == Placement::NoParent
+    }
+
+    /// Whether a compaction names the record that the compaction before it named, and nothing was said in
+    /// between: the first was repeated, and nobody went back.
+    fn is_compacted_again(&self, parent: MessageNodeId, last: MessageNodeId) -> bool {
+        let dialogue = |message: MessageNodeId| self.jumps[message.index()].dialogue;
+        let Some(summary) = dialogue(last).map(|summary| &self.messages[summary.index()]) else {
+            return false;
+        };
+        summary.role == RecordRole::CompactSummary
+            && summary.parent.is_some_and(|above| dialogue(above) == dialogue(parent))
+            && self.is_ancestor(parent, last)
     }
 
     /// Returns what a record follows whose parent is lost: the record before it. A prompt that names the same
@@ -650,8 +677,8 @@ impl<'a> MessageTreeBuilder<'a> {
         self.messages[next.index()].placement.is_guess()
     }
 
-    /// Records decoration that was written after its turn had ended: dated before the record before it in
-    /// the file, and attached above that.
+    /// Records what was written after its turn had ended: dated before the record before it in the file, and
+    /// attached above that.
     fn note_late(
         &mut self,
         id: NodeId,
@@ -660,21 +687,34 @@ impl<'a> MessageTreeBuilder<'a> {
         parent: Option<MessageNodeId>,
     ) {
         let (Some(parent), Some(last)) = (parent, self.last) else { return };
-        if role != RecordRole::Decoration || !self.main_chain.includes(record.sidechain) {
+        let is_decoration = role == RecordRole::Decoration;
+        if !(is_decoration || role == RecordRole::QueuedPrompt)
+            || !self.main_chain.includes(record.sidechain)
+        {
             return;
         }
-        // Hook records chain below each other: the first may have been written in time.
+        // The hook records of a turn that is written again are not late.
+        if self.tree.parent(id).is_some_and(|parent| self.copies.contains(&parent)) {
+            if is_decoration {
+                self.copies.insert(id);
+            }
+            return;
+        }
         let turn = self.jumps[parent.index()].anchor;
         let end = match self.late_record_above(id) {
-            Some(late) => late.end,
+            // Hook records chain below each other: the first may have been written in time.
+            Some(late) if is_decoration => late.end,
             // Copies of sessions give many records the same time.
             None if turn != last.message
-                && record.time.zip(last.time).is_some_and(|(time, end)| time <= end)
+                && record
+                    .time
+                    .zip(last.time)
+                    .is_some_and(|(time, end)| time < end || is_decoration && time == end)
                 && self.is_ancestor(turn, last.message) =>
             {
                 last.message
             }
-            None => return,
+            _ => return,
         };
         self.late_records.insert(id, LateRecord { end, prompt_parent: None });
     }
@@ -686,15 +726,25 @@ impl<'a> MessageTreeBuilder<'a> {
             return;
         };
         let went_on = self.jumps[last.message.index()].dialogue.is_some_and(|said| said != call);
-        let content = record.time.map(|time| (time, record.content_hash, record.kind));
         if record.role == RecordRole::ToolResult
             && went_on
-            && content.is_none_or(|content| !self.by_content.contains_key(&content))
+            && self.known_content(record).is_none()
             && last.message != call
             && self.is_ancestor(call, last.message)
         {
             self.late_records.insert(id, LateRecord { end: last.message, prompt_parent: None });
         }
+    }
+
+    /// Returns the message with the earlier record of the same time and content.
+    fn known_content(&self, record: &Record) -> Option<MessageNodeId> {
+        self.by_content.get(&(record.time?, record.content_hash, record.kind)).copied()
+    }
+
+    /// Whether a record repeats one below the same message.
+    fn is_known_below(&self, parent: MessageNodeId, record: &Record) -> bool {
+        let known = self.known_content(record);
+        known.is_some_and(|known| self.messages[known.index()].parent == Some(parent))
     }
 
     /// A record on a damaged line counts only if other records follow it.
@@ -851,7 +901,7 @@ impl<'a> MessageTreeBuilder<'a> {
         role: RecordRole,
         parent: Option<MessageNodeId>,
     ) -> Option<CopyPlacement> {
-        let original = *self.by_content.get(&(record.time?, record.content_hash, record.kind))?;
+        let original = self.known_content(record)?;
         let message_id = &self.messages[original.index()];
         if message_id.sidechain != record.sidechain {
             return None;
@@ -876,7 +926,12 @@ impl<'a> MessageTreeBuilder<'a> {
         let compactions = |message_id: MessageNodeId| self.jumps[message_id.index()].compactions;
         let is_below = self.is_ancestor(original, parent)
             && (role != RecordRole::Prompt || compactions(original) < compactions(parent));
-        is_below.then_some(CopyPlacement::Below)
+        match role {
+            _ if is_below => Some(CopyPlacement::Below),
+            // A boundary that is written again has another uuid, so its summary comes again at another place.
+            RecordRole::CompactSummary => Some(CopyPlacement::Beside(original)),
+            _ => None,
+        }
     }
 
     /// Finds the last of the earlier records that have the parts of a prompt: what was split into a text and

@@ -1,5 +1,7 @@
-//! What a shell completes: commands and options by clap, sessions and projects by the history itself.
+//! What a shell completes: commands and options by clap; sessions, projects, operations, tags and fields by the
+//! history itself.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
@@ -12,10 +14,16 @@ use ramus_app::list::ListRequest;
 use ramus_app::{Scope, SurveyDetail, Workspace};
 use ramus_render::Line;
 use ramus_render::json::{self, Session};
+use ramus_store::journal::{Journal, Operation};
+use ramus_store::undo::is_in_roots;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::{Args, Global};
+use crate::commands::conversations::listed_conversations;
 use crate::config::Settings;
 use crate::env;
+use crate::fields;
 use crate::project::project_name;
 
 /// The shells that can ask.
@@ -33,8 +41,7 @@ pub(crate) fn answer_shell() {
 
 /// Returns the command to complete. Where nothing is typed yet, options are offered only if there is nothing else.
 fn completed_command() -> Command {
-    let words: Vec<OsString> =
-        std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    let words: Vec<OsString> = typed_words().collect();
     // bash and zsh send the position of the word, the other shells send no words behind it.
     let index = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|text| text.parse().ok());
     let index: usize = index.unwrap_or(words.len().saturating_sub(1));
@@ -72,6 +79,98 @@ pub(crate) fn scopes() -> ArgValueCompleter {
         found.extend(complete_projects(&typed));
         found
     })
+}
+
+/// Offers the numbers of operations, the newest first.
+pub(crate) fn operations() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| complete_operations(&typed.to_string_lossy()))
+}
+
+/// Offers the tags that are in use.
+pub(crate) fn tags() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| complete_tags(&typed.to_string_lossy()))
+}
+
+/// Offers the fields of the list that is asked for.
+pub(crate) fn fields() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| complete_fields(&typed.to_string_lossy()))
+}
+
+fn complete_operations(typed: &str) -> Vec<CompletionCandidate> {
+    let (Some(workspace), Ok(journal)) = (open_workspace(), Journal::read(&env::state_dir()))
+    else {
+        return Vec::new();
+    };
+    let short_ids = workspace.short_ids();
+    let fits = |operation: &&Operation| {
+        operation.op.to_string().starts_with(typed)
+            && is_in_roots(operation, workspace.claude_roots())
+    };
+    let candidate = |(index, operation): (usize, &Operation)| {
+        let Operation { what, session, words, .. } = operation;
+        let session = short_ids.shorten_id(session);
+        let help = format!("{} {session}, {}: {words}", what.as_str(), operation.state_text());
+        CompletionCandidate::new(operation.op.to_string())
+            .help(Some(single_line(&help).into()))
+            .display_order(Some(index))
+    };
+    journal.operations.iter().rev().filter(fits).enumerate().map(candidate).collect()
+}
+
+fn complete_tags(typed: &str) -> Vec<CompletionCandidate> {
+    let Some(workspace) = open_workspace() else { return Vec::new() };
+    let annotations = workspace.annotations();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for tag in annotations.iter().flat_map(|(_, annotation)| &annotation.tags) {
+        *counts.entry(tag).or_default() += 1;
+    }
+    let candidate = |(tag, count): (&str, usize)| {
+        let noun = if count == 1 { "session or message" } else { "sessions or messages" };
+        CompletionCandidate::new(tag).help(Some(format!("{count} {noun}").into()))
+    };
+    counts.into_iter().filter(|(tag, _)| tag.starts_with(typed)).map(candidate).collect()
+}
+
+fn complete_fields(typed: &str) -> Vec<CompletionCandidate> {
+    let Some(workspace) = open_workspace() else { return Vec::new() };
+    let mut words = typed_words();
+    let list = words.find_map(|word| {
+        let lists = ["sessions", "ls", "projects", "conversations"];
+        lists.into_iter().find(|list| word == *list)
+    });
+    let request = ListRequest::default();
+    let names = match list {
+        Some("projects") => {
+            let survey = workspace.survey_scope(Scope::All, SurveyDetail::Digests);
+            field_names(request.list_projects(&survey).into_iter().map(json::project).next())
+        }
+        Some("conversations") => field_names(
+            listed_conversations(&workspace, None).ok().and_then(|rows| rows.into_iter().next()),
+        ),
+        _ => {
+            let (scope, cleanup) = (Scope::All, workspace.cleanup_schedule());
+            let survey = workspace.survey_scope(scope.clone(), SurveyDetail::Digests);
+            let rows = request.list_sessions(&survey, &scope, &cleanup, json::from_session);
+            let mut names = field_names(rows.into_iter().next());
+            names.push("cost_usd".to_owned());
+            names
+        }
+    };
+    let names = fields::with_short_names(names).into_iter();
+    names.filter(|name| name.starts_with(typed)).map(CompletionCandidate::new).collect()
+}
+
+/// Returns the names of the fields of a row.
+fn field_names(row: Option<impl Serialize>) -> Vec<String> {
+    match row.map(serde_json::to_value) {
+        Some(Ok(Value::Object(row))) => row.into_iter().map(|(name, _)| name).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the words of the command line to complete.
+fn typed_words() -> impl Iterator<Item = OsString> {
+    std::env::args_os().skip_while(|word| word != "--").skip(1)
 }
 
 fn complete_sessions(typed: &str) -> Vec<CompletionCandidate> {
@@ -144,7 +243,7 @@ fn open_workspace() -> Option<Workspace> {
         settings: Settings::default(),
         confined: false,
     };
-    let mut words = std::env::args_os().skip_while(|word| word != "--").skip(1);
+    let mut words = typed_words();
     while let Some(word) = words.next() {
         match word.to_str() {
             Some("--claude-dir") => global.claude_dir = words.next().map(Into::into),

@@ -9,6 +9,7 @@ use ramus_render::{Label, Line};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::completion;
 use crate::env::LocalClock;
 use crate::error::CommandError;
 use crate::table;
@@ -28,7 +29,7 @@ const SHORT_NAMES: [(&str, &str); 5] = [
 pub(crate) struct FieldArgs {
     /// Show only these fields, named as in `--json`: `-o id,title,cost`. A wrong name lists them all.
     /// Separated by tabs in a pipe
-    #[arg(long = "fields", short = 'o', value_name = "FIELDS", value_delimiter = ',')]
+    #[arg(long = "fields", short = 'o', value_name = "FIELDS", value_delimiter = ',', add = completion::fields())]
     pub(crate) fields: Vec<String>,
     /// Print the field names as first row, also in a pipe
     #[arg(long, requires = "fields")]
@@ -102,12 +103,8 @@ impl FieldPrinter<'_> {
     }
 
     fn unknown_field(&self, field: &str, row: &Map<String, Value>) -> CommandError {
-        let names = row.keys().map(String::as_str).chain(self.on_request.iter().copied());
-        let mut names: BTreeSet<&str> = names.collect();
-        let short = SHORT_NAMES.iter().filter(|(_, name)| names.contains(name));
-        let short: Vec<&str> = short.map(|(short, _)| *short).collect();
-        names.extend(short);
-        let names: Vec<&str> = names.into_iter().collect();
+        let names = row.keys().cloned().chain(self.on_request.iter().map(ToString::to_string));
+        let names = Vec::from_iter(with_short_names(names));
         CommandError::user_error(format!("no field {field:?}"))
             .with_hint(format!("the fields are {}", names.join(", ")))
     }
@@ -124,6 +121,15 @@ impl FieldPrinter<'_> {
             _ => plain_text(value),
         }
     }
+}
+
+/// Adds the short names of fields to their names, in alphabetical order.
+pub(crate) fn with_short_names(names: impl IntoIterator<Item = String>) -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = names.into_iter().collect();
+    let short = SHORT_NAMES.iter().filter(|(_, name)| names.contains(*name));
+    let short: Vec<String> = short.map(|(short, _)| (*short).to_owned()).collect();
+    names.extend(short);
+    names
 }
 
 fn field_name(field: &str) -> &str {

@@ -10,6 +10,7 @@ use ramus_core::pull_request::PullRequestName;
 
 use crate::args::Global;
 use crate::commands::annotate::parse_tags;
+use crate::completion;
 use crate::error::CommandError;
 use crate::fields::FieldArgs;
 use crate::prices;
@@ -44,7 +45,7 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "PR")]
     pr: Option<PullRequestName>,
     /// Only sessions that have this tag, or a message with it. Repeat to require several
-    #[arg(long, value_name = "TAG")]
+    #[arg(long, value_name = "TAG", add = completion::tags())]
     tag: Vec<String>,
     /// Only sessions that are pinned, or have a pinned message
     #[arg(long)]

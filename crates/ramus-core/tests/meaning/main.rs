@@ -8,6 +8,7 @@ use ramus_core::history::History;
 use ramus_core::resume::ResumeRule;
 use ramus_core::session::{NodeId, Session};
 
+mod lived;
 mod reading;
 mod shapes;
 mod variants;

@@ -45,6 +45,7 @@ pub(crate) struct TagArgs {
     #[arg(add = completion::sessions())]
     address: Option<String>,
     /// Tags to add [default: list tags]
+    #[arg(add = completion::tags())]
     tags: Vec<String>,
     /// Remove these tags; without a tag all of them
     #[arg(long, requires = "address")]

@@ -82,27 +82,37 @@ pub(crate) struct ShowArgs {
 
 pub(crate) fn show(ui: &mut Ui, global: &Global, args: &ShowArgs) -> Result<(), CommandError> {
     let addresses = env::expand_addresses(&args.addresses)?;
+    let has_headings = addresses.len() > 1 && !ui.json && !args.raw && !args.as_client;
+    let mut shown = Vec::new();
     for address in &addresses {
-        if addresses.len() > 1 && !ui.json && !args.raw && !args.as_client {
-            ui.start_pager();
-            ui.print_line(&Line::new(&format!("── {address} ──"), Label::Heading))?;
-        }
-        show_address(ui, global, args, address)?;
+        show_address(ui, global, args, address, has_headings.then_some(&mut shown))?;
     }
     Ok(())
 }
 
+/// Shows one address; under a heading if there are `shown` ones, and only if it is not one of them: two words of
+/// one title name the same session.
 fn show_address(
     ui: &mut Ui,
     global: &Global,
     args: &ShowArgs,
     address: &str,
+    shown: Option<&mut Vec<(PathBuf, NodeSelector)>>,
 ) -> Result<(), CommandError> {
     let source = env::read_source(ui, global, address)?;
     let workspace = &source.workspace;
     scope::print_scope_note(ui, workspace, Some(address));
     let typed = address;
     let address = workspace.resolve_address(source.single_address()?)?;
+    if let Some(shown) = shown {
+        let target = (address.file.file.path.clone(), address.node.clone());
+        if shown.contains(&target) {
+            return Ok(());
+        }
+        shown.push(target);
+        ui.start_pager();
+        ui.print_line(&Line::new(&format!("── {typed} ──"), Label::Heading))?;
+    }
     let scope = scope::address_scope(workspace, &address, typed);
     print_archived_note(ui, workspace, &address.file);
     if args.as_client {

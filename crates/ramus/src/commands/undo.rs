@@ -25,6 +25,7 @@ Examples:
   ramus undo 1 --fork")]
 pub(crate) struct UndoArgs {
     /// The operation number from `ramus log` [default: the last operation]
+    #[arg(add = completion::operations())]
     op: Option<u64>,
     /// Make a new session from the state before the operation
     #[arg(long, requires = "op")]
@@ -48,7 +49,7 @@ pub(crate) struct RestoreArgs {
     #[arg(add = completion::sessions())]
     session: String,
     /// Restore the version from before operation OP of `ramus log` [default: the newest version that differs from the current one]
-    #[arg(long, value_name = "OP")]
+    #[arg(long, value_name = "OP", add = completion::operations())]
     at: Option<u64>,
     #[command(flatten)]
     write: WriteArgs,

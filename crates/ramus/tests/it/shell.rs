@@ -262,6 +262,36 @@ fn a_shell_is_offered_ids_with_titles_and_projects() {
     assert!(!nothing.contains("11111111"));
 }
 
+#[test]
+fn a_shell_is_offered_operations_tags_and_fields() {
+    let home = test_home();
+    for args in [&["rename", "1111", "Blue paint", "--yes"][..], &["tag", "1111", "colour"]] {
+        let output = run_ramus(&home.claude_dir(), args);
+        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    }
+    for words in [&["ramus", "undo", ""][..], &["ramus", "restore", "1111", "--at", "1"]] {
+        assert!(completed(&home, words).starts_with('1'), "{words:?}: {}", completed(&home, words));
+    }
+    for words in [&["ramus", "tag", "2222", "co"][..], &["ramus", "sessions", "--tag", "c"]] {
+        assert_eq!(completed(&home, words), "colour", "{words:?}");
+    }
+    assert_eq!(completed(&home, &["ramus", "sessions", "-o", "id,tit"]), "id,title");
+    assert_eq!(completed(&home, &["ramus", "sessions", "-o", "cost_"]), "cost_usd");
+    assert_eq!(
+        completed(&home, &["ramus", "conversations", "-o", "fork_"]),
+        "fork_kind\nfork_point"
+    );
+    assert_eq!(completed(&home, &["ramus", "projects", "-o", "sess"]), "sessions");
+}
+
+#[test]
+fn two_words_of_one_title_show_the_session_once() {
+    let home = test_home();
+    let shown = run_ramus(&home.claude_dir(), &["show", "connection", "pool", "2222"]);
+    let headings = text(&shown.stdout).lines().filter(|line| line.starts_with("── ")).count();
+    assert_eq!(headings, 2, "{}", text(&shown.stdout));
+}
+
 /// Presses Tab in a real shell: runs the function that the printed lines register.
 #[test]
 fn real_bash_completes_session_ids() {
