@@ -130,6 +130,8 @@ fn menus_survive_a_resize_and_lists_survive_a_lost_file() {
     }
     terminal.wait_for_text("Export this conversation as");
     terminal.press_keys(&["Escape"]);
+    // A key that comes later clears the message.
+    terminal.wait_for_screen(|screen| !screen.contains("Export this conversation as"));
     fs::remove_file(terminal.dir.path().join(TEAPOT)).unwrap();
     terminal.wait_for_text("no longer exists");
     terminal.press_keys(&["F3"]);
