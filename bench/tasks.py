@@ -162,15 +162,15 @@ def last_time(file):
     return max(re.findall(r'"timestamp":"([^"]+)"', file.read_text()) or [""])
 
 
-def measure(steps, command, ready, ramus):
+def measure(steps, program, command, ramus):
     """Returns keys and seconds of a task, or what went wrong."""
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="ramus-tasks-"))
     terminal = None
     try:
         make_home(scratch, ramus)
-        terminal = Terminal(scratch, command, ready)
+        terminal = Terminal(scratch, command, READY[program])
         terminal.settle()
-        if "fast-resume" in str(command):
+        if program == "fast-resume":
             # It takes the first key for an answer of the terminal; this one does nothing.
             terminal.press(["Right"])
             terminal.settle()
@@ -210,7 +210,7 @@ def main():
                 row.append("not measured")
             else:
                 try:
-                    keys, seconds = measure(steps, command, READY[program], ramus)
+                    keys, seconds = measure(steps, program, command, ramus)
                     row.append(f"{keys} · {seconds:.1f} s")
                 except RuntimeError as error:
                     row.append("failed")

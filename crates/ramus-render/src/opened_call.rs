@@ -359,6 +359,7 @@ mod tests {
             highlight: Highlight::Off,
             show: "",
             cwd: "",
+            running: &[],
             time: &|_| String::new(),
         };
         let config = ExportConfig {

@@ -57,7 +57,17 @@ pub struct TextConfig<'a> {
     pub show: &'a str,
     /// Paths below this directory are shown relative to it. Empty: all paths are absolute.
     pub cwd: &'a str,
+    /// The calls that are running at this moment. Others without a result were interrupted or lost.
+    pub running: &'a [RunningCall],
     pub time: &'a dyn Fn(Time) -> String,
+}
+
+/// A call that is running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningCall {
+    pub id: String,
+    /// `None`: its start is unknown.
+    pub millis: Option<u64>,
 }
 
 impl std::fmt::Debug for TextConfig<'_> {
@@ -139,7 +149,7 @@ pub(crate) fn call_summary(call: &ToolCall, config: &TextConfig<'_>) -> (String,
     (
         tool_call::tool_name(call),
         tool_call::call_subject(call, config),
-        outcome::outcome_line(call).to_text(),
+        outcome::outcome_line(call, config).to_text(),
     )
 }
 

@@ -62,6 +62,8 @@ pub struct ScreenOptions {
     pub clock: ScreenClock,
     /// The keys with what the user changed.
     pub keys: KeyMap,
+    /// The directory for what is exported, packed or saved.
+    pub output_dir: PathBuf,
     /// Writes the sample history into a new directory.
     pub write_demo: fn(&Path) -> Result<(), PathError>,
     /// Returns what a session used, for a page of some columns; an error is a sentence.
@@ -244,6 +246,7 @@ pub(crate) struct Workers {
     sender: Sender<ScreenEvent>,
     workspace: Arc<Workspace>,
     style: DocumentStyle,
+    output_dir: PathBuf,
     write_demo: fn(&Path) -> Result<(), PathError>,
     open_file: fn(&Path) -> bool,
     resume: Resume,
@@ -265,7 +268,7 @@ pub(crate) struct Workers {
 impl Workers {
     pub(crate) fn new(sender: &Sender<ScreenEvent>, options: ScreenOptions) -> Self {
         let ScreenOptions { workspace, clock, all, color, write_demo, open_file, .. } = options;
-        let ScreenOptions { usage_lines, file_changes, resume, keys, .. } = options;
+        let ScreenOptions { usage_lines, file_changes, resume, keys, output_dir, .. } = options;
         let highlight = if color { Highlight::On } else { Highlight::Off };
         let style =
             DocumentStyle { clock: clock.clone(), highlight, all, usage_lines, file_changes };
@@ -284,6 +287,7 @@ impl Workers {
             sender: sender.clone(),
             workspace,
             style,
+            output_dir,
             write_demo,
             open_file,
             resume,
@@ -379,22 +383,20 @@ impl Workers {
                 });
             }
             Effect::Export(NodeAddress { file, node }, format) => {
-                let workspace = self.workspace.clone();
+                let (workspace, dir) = (self.workspace.clone(), self.output_dir.clone());
                 self.run_and_report(move || {
                     let address = workspace.address_in(&file, node).map_err(ExportError::from);
                     address
-                        .and_then(|address| {
-                            export_conversation(&workspace, address, format, Path::new(""))
-                        })
+                        .and_then(|address| export_conversation(&workspace, address, format, &dir))
                         .map_err(|error| documents::error_text(&error))
                 });
             }
             Effect::Pack(file) => {
-                let workspace = self.workspace.clone();
-                self.run_and_report(move || pack_session(&workspace, &file, Path::new("")));
+                let (workspace, dir) = (self.workspace.clone(), self.output_dir.clone());
+                self.run_and_report(move || pack_session(&workspace, &file, &dir));
             }
             Effect::SaveFiles(files, to) => {
-                let workspace = self.workspace.clone();
+                let (workspace, to) = (self.workspace.clone(), self.output_dir.join(to));
                 self.run_and_report(move || save_files(&workspace, &files, &to));
             }
             Effect::OpenImages(want) => {
@@ -448,9 +450,7 @@ impl Workers {
     }
 
     fn write_demo(&mut self) {
-        let dir = PathBuf::from("ramus-demo");
-        // Commands that name it are typed elsewhere.
-        let dir = std::path::absolute(&dir).unwrap_or(dir);
+        let dir = self.output_dir.join("ramus-demo");
         let written = (self.write_demo)(&dir);
         let event = match written {
             Err(error) if !dir.join("projects").is_dir() => {

@@ -15,6 +15,7 @@ use ramus_core::history::History;
 use ramus_core::session::NodeId;
 use ramus_core::title::{ProjectSummaries, session_title};
 use ramus_render::Line;
+use ramus_render::text::RunningCall;
 use ramus_store::claude_dir::HistoryFile;
 use ramus_store::prompt_history::GoneSession;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
@@ -355,6 +356,8 @@ pub(crate) struct RenderedBlock {
     pub(crate) look: crate::panes::transcript::BlockStyle,
     /// What it was rendered from, which may have grown since.
     pub(crate) chapter: Arc<Chapter>,
+    /// The calls that were running then.
+    pub(crate) running: Arc<[RunningCall]>,
     pub(crate) lines: Vec<Line>,
 }
 

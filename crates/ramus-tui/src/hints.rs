@@ -72,17 +72,18 @@ impl HintWriter<'_> {
         name.map(|key| fixed_key(&key, label))
     }
 
-    /// Returns the hint of two actions that belong together.
-    fn pair(self, actions: [KeyAction; 2], gap: &str, label: &'static str) -> Option<KeyHint> {
-        let [first, second] = actions.map(|action| {
-            let names = self.keys.short_names(action, self.typing);
+    /// Returns the hint of actions that belong together.
+    fn group(self, actions: &[KeyAction], gap: &str, label: &'static str) -> Option<KeyHint> {
+        let first = |action: &KeyAction| {
+            let names = self.keys.short_names(*action, self.typing);
             names.into_iter().next()
-        });
-        Some(fixed_key(&format!("{}{gap}{}", first?, second?), label))
+        };
+        let names: Option<Vec<String>> = actions.iter().map(first).collect();
+        Some(fixed_key(&names?.join(gap), label))
     }
 
     fn moving(self, label: &'static str) -> Option<KeyHint> {
-        self.pair([KeyAction::Up, KeyAction::Down], "", label)
+        self.group(&[KeyAction::Up, KeyAction::Down], "", label)
     }
 
     fn back(self, label: &'static str) -> Option<KeyHint> {
@@ -147,7 +148,11 @@ fn overlay_hints(
         Overlay::Document(page) if page.page.files.is_some() => file_hints(page, write),
         Overlay::Document(page) if page.page.has_stops => vec![
             write.moving("scroll"),
-            Some(fixed_key("n N", "next, previous difference")),
+            write.group(
+                &[KeyAction::NextHit, KeyAction::PreviousHit],
+                " ",
+                "next, previous difference",
+            ),
             write.back("close"),
         ],
         Overlay::Document(page) if !page.page.links.is_empty() => {
@@ -158,7 +163,7 @@ fn overlay_hints(
             write.moving("move"),
             enter("read"),
             write.action(KeyAction::Resume, "resume"),
-            Some(fixed_key("d", if is_marked { "compare" } else { "mark to compare" })),
+            write.action(KeyAction::Diff, if is_marked { "compare" } else { "mark to compare" }),
             write.back("close"),
         ],
         Overlay::Agents(_) => vec![write.moving("move"), enter("open"), write.back("close")],
@@ -176,11 +181,14 @@ fn reading_hints(state: &ScreenState, write: HintWriter<'_>) -> Vec<Option<KeyHi
         hints.push(write.action(KeyAction::Diff, "compare"));
     }
     if reading.is_some_and(|reading| reading.search_state().is_some()) {
-        hints.push(write.pair([KeyAction::NextHit, KeyAction::PreviousHit], " ", "matches"));
+        hints.push(write.group(&[KeyAction::NextHit, KeyAction::PreviousHit], " ", "matches"));
     }
     hints.push(write.action(KeyAction::Enter, "open"));
+    if reading.is_some_and(TranscriptPane::shows_images) {
+        hints.push(write.action(KeyAction::Images, "images"));
+    }
     if reading.is_some_and(TranscriptPane::at_fork) {
-        hints.push(write.pair([KeyAction::Left, KeyAction::Right], "", "switch branch"));
+        hints.push(write.group(&[KeyAction::Left, KeyAction::Right], "", "switch branch"));
     }
     hints.extend([
         write.action(KeyAction::Resume, "resume"),
@@ -202,13 +210,16 @@ fn file_hints(page: &DocumentPane, write: HintWriter<'_>) -> Vec<Option<KeyHint>
     if is_list {
         hints.push(write.action(KeyAction::Enter, "show"));
     }
-    hints.push(Some(match page.page.has_stops {
-        true => fixed_key("n N", "next, previous change"),
-        false => fixed_key("d", "changes since"),
-    }));
-    hints.extend([Some(fixed_key("s", "save")), Some(fixed_key("r", "restore"))]);
+    let jumps = [KeyAction::NextHit, KeyAction::PreviousHit];
+    hints.push(match page.page.has_stops {
+        true => write.group(&jumps, " ", "next, previous change"),
+        false => write.action(KeyAction::FileChanges, "changes since"),
+    });
+    hints.push(write.action(KeyAction::SaveFile, "save"));
+    hints.push(write.action(KeyAction::RestoreFile, "restore"));
     if is_list {
-        hints.push(Some(fixed_key("D S R", "the same for all")));
+        let all = [KeyAction::AllFileChanges, KeyAction::SaveAllFiles, KeyAction::RestoreAllFiles];
+        hints.push(write.group(&all, " ", "the same for all"));
     }
     hints.push(write.back("close"));
     hints

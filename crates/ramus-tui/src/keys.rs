@@ -39,6 +39,12 @@ pub(crate) enum KeyAction {
     Find,
     Diff,
     Files,
+    FileChanges,
+    SaveFile,
+    RestoreFile,
+    AllFileChanges,
+    SaveAllFiles,
+    RestoreAllFiles,
     Goto,
     Fork,
     Merge,
@@ -84,15 +90,17 @@ impl KeyAction {
     }
 }
 
-/// Where a key is pressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Where a key is pressed. In each of these places the keys of those above it work, too, unless it has its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum KeyContext {
     /// Everywhere, also where letters are typed.
     Anywhere,
     /// Wherever there are rows to move in.
     Moving,
-    /// In a transcript or a tree.
+    /// In a transcript, a tree or what is opened over them.
     Reading,
+    /// In the files as of a message.
+    Files,
 }
 
 /// A key as it is pressed.
@@ -129,7 +137,7 @@ const fn bind_keys(
     KeyBinding { scope, keys: Cow::Borrowed(keys), action, help }
 }
 
-use KeyContext::{Anywhere, Moving, Reading};
+use KeyContext::{Anywhere, Files, Moving, Reading};
 
 /// Every key there is.
 pub(crate) const KEY_BINDINGS: &[KeyBinding] = &[
@@ -312,6 +320,12 @@ pub(crate) const KEY_BINDINGS: &[KeyBinding] = &[
         "open the images of this message in a viewer",
     ),
     bind_keys(Reading, &[letter_key('w')], KeyAction::Live, "follow live"),
+    bind_keys(Files, &[letter_key('d')], KeyAction::FileChanges, "how this file changed since"),
+    bind_keys(Files, &[letter_key('s')], KeyAction::SaveFile, "save this file"),
+    bind_keys(Files, &[letter_key('r')], KeyAction::RestoreFile, "restore this file"),
+    bind_keys(Files, &[letter_key('D')], KeyAction::AllFileChanges, "how all files changed since"),
+    bind_keys(Files, &[letter_key('S')], KeyAction::SaveAllFiles, "save all files"),
+    bind_keys(Files, &[letter_key('R')], KeyAction::RestoreAllFiles, "restore all files"),
 ];
 
 /// The keys as they are bound: the table, with what the user changed.
@@ -327,22 +341,13 @@ impl Default for KeyMap {
 }
 
 impl KeyMap {
-    /// Finds what a key does; `typing`: letters are text here.
-    pub(crate) fn action_for(
-        &self,
-        key: KeyEvent,
-        typing: bool,
-        reading: bool,
-    ) -> Option<KeyAction> {
+    /// Finds what a key does in a place.
+    pub(crate) fn action_for(&self, key: KeyEvent, place: KeyContext) -> Option<KeyAction> {
         // Shift is part of a letter, and terminals differ in whether they report it.
         let chord = KeyChord(key.code, key.modifiers.difference(KeyModifiers::SHIFT));
-        let fits = |binding: &&KeyBinding| match binding.scope {
-            KeyContext::Anywhere => true,
-            KeyContext::Moving => !typing,
-            KeyContext::Reading => !typing && reading,
-        };
-        let mut fitting = self.bindings.iter().filter(fits);
-        fitting.find(|binding| binding.keys.contains(&chord)).map(|binding| binding.action)
+        let fits = |binding: &&KeyBinding| binding.scope <= place && binding.keys.contains(&chord);
+        let fitting = self.bindings.iter().filter(fits);
+        fitting.max_by_key(|binding| binding.scope).map(|binding| binding.action)
     }
 
     /// Returns the keys of an action in their shortest form, such as `^O` and `PgDn`; `typing`: only those
@@ -426,13 +431,13 @@ mod tests {
     fn letters_are_text_where_something_is_typed() {
         let keys = KeyMap::default();
         let g = key_event(KeyCode::Char('g'), KeyModifiers::NONE);
-        assert_eq!(keys.action_for(g, false, true), Some(KeyAction::Goto));
-        assert_eq!(keys.action_for(g, true, true), None);
+        assert_eq!(keys.action_for(g, Reading), Some(KeyAction::Goto));
+        assert_eq!(keys.action_for(g, Anywhere), None);
         let shifted = key_event(KeyCode::Char('F'), KeyModifiers::SHIFT);
-        assert_eq!(keys.action_for(shifted, false, true), Some(KeyAction::Fork));
-        assert_eq!(keys.action_for(shifted, false, false), None);
+        assert_eq!(keys.action_for(shifted, Reading), Some(KeyAction::Fork));
+        assert_eq!(keys.action_for(shifted, Moving), None);
         let quit = key_event(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(keys.action_for(quit, true, false), Some(KeyAction::Quit));
+        assert_eq!(keys.action_for(quit, Anywhere), Some(KeyAction::Quit));
     }
 
     #[test]
@@ -450,8 +455,10 @@ mod tests {
     fn no_key_means_two_things() {
         for (index, binding) in KEY_BINDINGS.iter().enumerate() {
             for other in &KEY_BINDINGS[..index] {
+                // In a page with files its own keys come first.
+                let is_apart = (binding.scope == Files) != (other.scope == Files);
                 let both = binding.keys.iter().any(|chord| other.keys.contains(chord));
-                assert!(!both, "{} and {}", binding.help, other.help);
+                assert!(is_apart || !both, "{} and {}", binding.help, other.help);
             }
         }
     }

@@ -273,8 +273,8 @@ impl ScreenState {
             // One column for a line between.
             reading = Rect { x: list + 1, width: width - list - 1, ..body };
         }
-        if self.tree.is_some() {
-            let (transcript, tree) = split_area(reading);
+        if let Some(tree) = &self.tree {
+            let (transcript, tree) = split_area(reading, tree.needed_rows());
             areas.tree = Some(tree);
             reading = transcript;
         }
@@ -288,16 +288,18 @@ impl ScreenState {
     }
 }
 
-/// Cuts an area for transcript and tree, with a line between.
-fn split_area(area: Rect) -> (Rect, Rect) {
+/// Cuts an area for a transcript and a tree of some rows, with a line between.
+fn split_area(area: Rect, tree_rows: Option<usize>) -> (Rect, Rect) {
     if area.width >= TREE_BESIDE_WIDTH {
         let left = area.width * 11 / 20;
         let right = Rect { x: area.x + left + 1, width: area.width - left - 1, ..area };
         return (Rect { width: left, ..area }, right);
     }
-    let upper = area.height / 2;
-    let lower =
-        Rect { y: area.y + upper + 1, height: (area.height - upper).saturating_sub(1), ..area };
+    let half = (area.height - area.height / 2).saturating_sub(1);
+    let needed = tree_rows.and_then(|rows| u16::try_from(rows).ok()).unwrap_or(u16::MAX);
+    let height = half.min(needed);
+    let upper = area.height.saturating_sub(height + 1);
+    let lower = Rect { y: area.y + area.height - height, height, ..area };
     (Rect { height: upper, ..area }, lower)
 }
 

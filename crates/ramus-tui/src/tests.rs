@@ -120,6 +120,7 @@ impl TestScreens {
             home: "/home/dev".to_owned(),
             clock: clock.clone(),
             keys: crate::keys::KeyMap::default(),
+            output_dir: home.path().to_owned(),
             write_demo: |_| Ok(()),
             usage_lines: |_, _, _| Ok(vec![Line::plain("Total $1.23")]),
             file_changes: |_, [then, end], only| {
@@ -181,7 +182,10 @@ impl TestScreens {
     fn wait_until(&mut self, is_right: impl Fn(&str) -> bool) -> String {
         loop {
             let text = self.drawn_text();
-            let ready = self.state.visible_transcript().is_none_or(TranscriptPane::is_ready);
+            let is_previewed = self.state.screen_areas().preview.is_some();
+            let preview = self.state.preview.as_ref().filter(|_| is_previewed);
+            let ready = self.state.visible_transcript().is_none_or(TranscriptPane::is_ready)
+                && preview.is_none_or(|preview| preview.reading.is_ready());
             if ready && is_right(&text) {
                 return text;
             }

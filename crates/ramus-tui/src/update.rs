@@ -27,7 +27,7 @@ use ratatui::crossterm::event::{KeyEvent, KeyEventKind};
 use crate::event::{
     AnnotationEdit, Chapter, DocumentRequest, Effect, OpenMode, OpenedChapter, ScreenEvent,
 };
-use crate::keys::{self, KeyAction};
+use crate::keys::{self, KeyAction, KeyContext};
 use crate::panes::document::DocumentPane;
 use crate::panes::help;
 use crate::panes::list::SurveyProgress;
@@ -216,6 +216,7 @@ impl ScreenState {
             ScreenEvent::LiveStatus(file, status) => {
                 let is_open = self.stack.first().is_some_and(|open| open.chapter.file.path == file);
                 self.live_status = Some(status).filter(|_| self.live && is_open);
+                self.show_running();
             }
             ScreenEvent::Removed(path) => {
                 self.list.remove_file(&path);
@@ -338,12 +339,21 @@ impl ScreenState {
     pub(crate) fn follow_live(&mut self) -> Effect {
         if !self.live {
             self.live_status = None;
+            self.show_running();
         }
         let open = self.stack.first().filter(|_| self.live);
         Effect::FollowLive(open.map(|open| LiveRequest {
             chapter: open.chapter.clone(),
             path: open.main().path.clone(),
         }))
+    }
+
+    /// Shows in the transcript which calls are running.
+    fn show_running(&mut self) {
+        let calls = self.live_status.as_ref().map(|status| &*status.calls).unwrap_or_default();
+        if let Some(open) = self.stack.first_mut() {
+            open.set_running(calls);
+        }
     }
 
     /// Asks to follow the open session.
@@ -428,11 +438,7 @@ impl ScreenState {
 
     fn handle_key(&mut self, key: KeyEvent) -> Vec<Effect> {
         self.status_line = None;
-        let typing = self.prompt.is_some()
-            || matches!(self.overlay, Some(Overlay::Palette(_)))
-            || (self.focus == Focus::List && self.overlay.is_none());
-        let reading = self.overlay.is_none() && self.focus != Focus::List;
-        let action = self.keys.action_for(key, typing, reading);
+        let action = self.keys.action_for(key, self.key_context());
         match action {
             Some(KeyAction::Quit) => return vec![Effect::Quit],
             Some(KeyAction::Redraw) => return vec![Effect::Redraw],
@@ -451,10 +457,15 @@ impl ScreenState {
         {
             return self.apply_choice(effect);
         }
-        if let Some(effects) = self.file_key(key) {
-            return effects;
-        }
         match action {
+            Some(
+                action @ (KeyAction::FileChanges
+                | KeyAction::AllFileChanges
+                | KeyAction::SaveFile
+                | KeyAction::SaveAllFiles
+                | KeyAction::RestoreFile
+                | KeyAction::RestoreAllFiles),
+            ) => return self.file_action(action),
             Some(KeyAction::Find) => return self.open_search(),
             Some(KeyAction::Help) => return self.show_help(),
             Some(KeyAction::Resume) => return self.resume_here(),
@@ -502,13 +513,30 @@ impl ScreenState {
         }
     }
 
+    /// Returns where a key is pressed.
+    fn key_context(&self) -> KeyContext {
+        if self.prompt.is_some() {
+            return KeyContext::Anywhere;
+        }
+        match (&self.overlay, self.focus) {
+            (Some(Overlay::Palette(_)), _) | (None, Focus::List) => KeyContext::Anywhere,
+            (Some(Overlay::Document(pane)), _) if pane.page.files.is_some() => KeyContext::Files,
+            (Some(Overlay::Menu(_)), _) => KeyContext::Moving,
+            _ => KeyContext::Reading,
+        }
+    }
+
     /// Shows the keys over the current pane, which returns when they are closed.
     fn show_help(&mut self) -> Vec<Effect> {
         let is_help = matches!(&self.overlay, Some(Overlay::Document(pane)) if pane.is_help);
         if !is_help {
+            let place = self.key_context();
             let under = self.overlay.take().map(Box::new);
             let width = usize::from(self.screen_areas().body.width).saturating_sub(PAGE_MARGIN);
-            let page = help::help_pane(&self.keys, self.focus, width);
+            let page = match self.focus {
+                Focus::List => help::help_pane(&self.keys, KeyContext::Anywhere, width),
+                _ => help::help_pane(&self.keys, place, width),
+            };
             self.overlay = Some(Overlay::Document(page.on_top_of(under)));
         }
         Vec::new()
@@ -525,7 +553,7 @@ impl ScreenState {
             self.show_status("writing a sample history …", Label::Dim);
             return vec![Effect::WriteDemo];
         }
-        match self.keys.action_for(key, false, false) {
+        match self.keys.action_for(key, KeyContext::Moving) {
             Some(KeyAction::Back) => vec![Effect::Quit],
             Some(KeyAction::Help) => self.show_help(),
             _ => Vec::new(),

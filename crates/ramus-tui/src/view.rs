@@ -107,10 +107,10 @@ fn draw_live_line(state: &ScreenState, canvas: &mut Canvas<'_>, area: Rect) {
 
 fn live_line(status: &LiveStatus) -> Line {
     let mut parts: Vec<Line> = Vec::new();
-    if let Some((call, millis)) = status.calls.first() {
-        let mut line = Line::new("► ", Label::ToolName).with(call, Label::Plain);
-        if let Some(millis) = millis {
-            line.push(&format!(" {}", duration_text(millis / 1000 * 1000)), Label::Time);
+    if let Some(call) = status.calls.first() {
+        let mut line = Line::new("► ", Label::ToolName).with(&call.text, Label::Plain);
+        if let Some(millis) = call.running.millis {
+            line.push(&format!(" {}", duration_text(millis)), Label::Time);
         }
         if status.calls.len() > 1 {
             line.push(&format!(" +{}", status.calls.len() - 1), Label::Dim);
@@ -144,7 +144,7 @@ fn draw_overlay(state: &mut ScreenState, canvas: &mut Canvas<'_>, body: Rect) {
         Overlay::Document(page) => document::draw_document(page, canvas, area),
         Overlay::Branches(pane) => {
             let (clock, marked) = (&state.clock, state.marked.as_ref());
-            branches::draw_branches(pane, canvas, area, clock, marked);
+            branches::draw_branches(pane, canvas, area, clock, &state.keys, marked);
         }
         Overlay::Agents(pane) => agents::draw_agents(pane, canvas, area, &state.list.short_ids),
         Overlay::Menu(pane) => menu::draw_menu(pane, canvas, area),

@@ -52,6 +52,7 @@ fn screens_that_break() {
             }),
         },
         keys: ramus_tui::KeyMap::default(),
+        output_dir: PathBuf::new(),
         write_demo: |_| Ok(()),
         usage_lines: |_, _, _| Ok(Vec::new()),
         file_changes: |_, _, _| Ok(Vec::new()),

@@ -13,7 +13,7 @@
 //! -        last-prompt:e:explicit
 //! ```
 //!
-//! Names are used as uuids. Records are one second apart unless `@` sets a time. An assistant
+//! Names are used as uuids. Records are one second apart unless `@` sets a time, which may be `@now`. An assistant
 //! record is a message of its own unless `#` names another message. File checkpoints are
 //!
 //! ```text
@@ -31,7 +31,7 @@ mod test_postgres;
 mod test_terminal;
 
 pub use corpus::{CorpusTruth, write_corpus};
-pub use short_form::{START_SECOND, jsonl};
+pub use short_form::jsonl;
 pub use skip::{shared_material, skip_test};
 pub use test_home::TestHome;
 pub use test_postgres::TestPostgres;

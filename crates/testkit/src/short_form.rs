@@ -1,9 +1,10 @@
 //! Turns the short form of a session into the lines that the client would write.
 
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// The second at which short-form sessions begin: 2026-01-01T00:00:00Z.
-pub const START_SECOND: i64 = 1_767_225_600;
+const START_SECOND: i64 = 1_767_225_600;
 
 /// Turns a short-form session into JSONL.
 ///
@@ -57,6 +58,9 @@ impl<'a> ShortRow<'a> {
             match word.split_at(1) {
                 ("#", id) => parsed.message = Some(id),
                 ("@", "none") => parsed.seconds = None,
+                ("@", "now") => {
+                    parsed.seconds = Some(Timestamp::now().as_second() - START_SECOND);
+                }
                 ("@", seconds) => {
                     parsed.seconds = Some(seconds.parse().expect("because `@` takes seconds"));
                 }
@@ -243,7 +247,8 @@ fn with_field(mut record: Value, key: &str, value: Value) -> Value {
     record
 }
 
-/// Writes a second of 2026-01-01 as the client writes times.
+/// Writes a second after the start as the client writes times.
 fn timestamp(seconds: i64) -> String {
-    format!("2026-01-01T{:02}:{:02}:{:02}.000Z", seconds / 3600, seconds / 60 % 60, seconds % 60)
+    let time = Timestamp::from_second(START_SECOND + seconds);
+    format!("{:.3}", time.expect("because fixtures are of this century"))
 }

@@ -122,6 +122,7 @@ fn transcript_lines<'t>(
         highlight: sheet.config.highlight,
         show: "",
         cwd: sheet.config.cwd,
+        running: &[],
         time: sheet.config.time,
     };
     let mut transcript = TranscriptWriter::new(&config);

@@ -84,6 +84,7 @@ pub fn summarize_call(call: &ToolCall, config: &ExportConfig<'_>) -> CallSummary
         highlight: Highlight::Off,
         show: "",
         cwd: config.cwd,
+        running: &[],
         time: &|_| String::new(),
     };
     let (name, subject, outcome) = text::call_summary(call, &text);

@@ -36,6 +36,7 @@ pub(super) fn write_turn(turn: &Turn, config: &ExportConfig<'_>, out: &mut Strin
         highlight: Highlight::Off,
         show: "ramus show",
         cwd: config.cwd,
+        running: &[],
         time: &utc_time,
     };
     let mut lines = Vec::new();

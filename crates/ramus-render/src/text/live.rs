@@ -222,7 +222,7 @@ fn result_line(call: &ToolCall, millis: Option<u64>, config: &TextConfig<'_>) ->
         if failed { Line::new("× ", Label::Error) } else { Line::new("✓ ", Label::Added) };
     left.append(&call_line(call, config));
     let mut right =
-        layout::truncate_line(&outcome::outcome_line(call), (config.width * 3 / 5).max(12));
+        layout::truncate_line(&outcome::outcome_line(call, config), (config.width * 3 / 5).max(12));
     if let Some(millis) = millis {
         right.push("  ", Label::Plain);
         right.push(&amounts::format_duration(millis), Label::Time);

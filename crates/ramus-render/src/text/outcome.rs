@@ -6,14 +6,14 @@ use ramus_core::body::{
 use ramus_core::turn::{ToolAction, ToolCall, ToolOutcome};
 use ramus_core::usage::agent_usage;
 
-use super::{amounts, tool_call::first_line};
+use super::{TextConfig, amounts, tool_call::first_line};
 use crate::diff;
 use crate::opened_call::result_text;
 use crate::span::{Label, Line};
 
 /// Returns the outcome of a call.
-pub(super) fn outcome_line(call: &ToolCall) -> Line {
-    let Some(result) = &call.result else { return Line::new("no result", Label::Warning) };
+pub(super) fn outcome_line(call: &ToolCall, config: &TextConfig<'_>) -> Line {
+    let Some(result) = &call.result else { return missing_result_line(call, config) };
     if result.is_error {
         let text = result_text(result);
         let reason = match &result.feedback {
@@ -36,6 +36,17 @@ pub(super) fn outcome_line(call: &ToolCall) -> Line {
     if !words.is_empty() {
         line.push("→ ", Label::Dim);
         line.push(&words, Label::Dim);
+    }
+    line
+}
+
+fn missing_result_line(call: &ToolCall, config: &TextConfig<'_>) -> Line {
+    let Some(running) = config.running.iter().find(|running| running.id == call.id) else {
+        return Line::new("no result", Label::Warning);
+    };
+    let mut line = Line::new("running", Label::Active);
+    if let Some(millis) = running.millis {
+        line.push(&format!(" {}", amounts::format_duration(millis)), Label::Time);
     }
     line
 }

@@ -17,6 +17,7 @@ const CLOSED: TextConfig<'static> = TextConfig {
     highlight: Highlight::On,
     show: "ramus show SESSION",
     cwd: "/home/dev/app",
+    running: &[],
     time: &|time| time.to_string()[11..19].to_owned(),
 };
 const OPEN: TextConfig<'static> = TextConfig { thinking: true, tools: true, ..CLOSED };
@@ -127,6 +128,17 @@ i < h    user          thanks
     ❯ You  00:00:08  i
     ▎ thanks
     ");
+}
+
+#[test]
+fn a_call_that_is_running_says_since_when() {
+    let fixture = "a user go\nb < a call:t1:Bash #m sleep 9\nc < b call:t2:Bash #m sleep 8\nd < c call:t3:Bash #m ls";
+    let call = |id: &str, millis| RunningCall { id: id.to_owned(), millis };
+    let running = [call("t1", Some(72_000)), call("t2", None)];
+    let text = short(fixture, &TextConfig { running: &running, ..CLOSED });
+    let outcomes: Vec<&str> =
+        text.lines().filter_map(|line| line.trim().strip_prefix("• Bash ")).collect();
+    assert_eq!(outcomes, ["sleep 9  running 1m 12s", "sleep 8  running", "ls  no result"]);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn call_row(call: &ToolCall, config: &TextConfig<'_>) -> Line {
         left.push(" ", Label::Plain);
         left.push(&subject, Label::Tool);
     }
-    let right = layout::truncate_line(&outcome_line(call), (config.width * 3 / 5).max(12));
+    let right = layout::truncate_line(&outcome_line(call, config), (config.width * 3 / 5).max(12));
     let room = config.width.saturating_sub(right.width() + 2).max(12);
     let mut row = layout::truncate_line(&left, room);
     if !right.is_empty() {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
-use super::{KEY_BINDINGS, KeyBinding, KeyChord, KeyContext, KeyMap};
+use super::{KEY_BINDINGS, KeyAction, KeyBinding, KeyChord, KeyContext, KeyMap};
 
 impl KeyMap {
     /// Binds an action to other keys, which lose what they did before.
@@ -22,20 +22,19 @@ impl KeyMap {
         };
         let chords: Vec<KeyChord> =
             keys.iter().map(|key| parse_chord(key)).collect::<Result<_, _>>()?;
-        for binding in &mut self.bindings {
-            let is_own = binding.action == *action;
-            binding.keys.to_mut().retain(|chord| !is_own && !chords.contains(chord));
+        for binding in self.bindings.iter_mut().filter(|binding| binding.action == *action) {
+            binding.keys.to_mut().clear();
         }
         for chord in chords {
-            // A letter is text wherever something is typed.
-            let is_letter = matches!(chord.0, KeyCode::Char(_)) && chord.1.is_empty();
+            let scope = self.scope_for(*action, chord);
+            for binding in self.bindings.iter_mut().filter(|other| !is_apart(other.scope, scope)) {
+                binding.keys.to_mut().retain(|other| *other != chord);
+            }
             let mut own = self.bindings.iter_mut().filter(|binding| binding.action == *action);
-            let fits =
-                |binding: &&mut KeyBinding| is_letter != (binding.scope == KeyContext::Anywhere);
-            match own.find(fits) {
+            match own.find(|binding| binding.scope == scope) {
                 Some(binding) => binding.keys.to_mut().push(chord),
                 None => self.bindings.push(KeyBinding {
-                    scope: if is_letter { KeyContext::Moving } else { KeyContext::Anywhere },
+                    scope,
                     keys: Cow::Owned(vec![chord]),
                     action: *action,
                     help,
@@ -44,6 +43,26 @@ impl KeyMap {
         }
         self.bindings.retain(|binding| !binding.keys.is_empty() || binding.action == *action);
         Ok(())
+    }
+
+    /// Returns where a key works that is bound to an action.
+    fn scope_for(&self, action: KeyAction, chord: KeyChord) -> KeyContext {
+        // A letter is text wherever something is typed.
+        let is_letter = matches!(chord.0, KeyCode::Char(_)) && chord.1.is_empty();
+        let scopes = self.bindings.iter().filter(|own| own.action == action).map(|own| own.scope);
+        let fits = |scope: &KeyContext| {
+            *scope == KeyContext::Files || is_letter != (*scope == KeyContext::Anywhere)
+        };
+        let other = if is_letter { KeyContext::Moving } else { KeyContext::Anywhere };
+        { scopes }.find(fits).unwrap_or(other)
+    }
+}
+
+/// Whether a key may do one thing in a place and another in a second one.
+fn is_apart(scope: KeyContext, other: KeyContext) -> bool {
+    match (scope, other) {
+        (KeyContext::Files, KeyContext::Reading) => true,
+        (scope, other) => scope != other && other == KeyContext::Files,
     }
 }
 
@@ -97,27 +116,45 @@ fn parse_chord(text: &str) -> Result<KeyChord, String> {
 mod tests {
     use ratatui::crossterm::event::KeyEvent;
 
+    use super::KeyContext::{Anywhere, Files, Reading};
     use super::*;
-    use crate::keys::KeyAction;
 
-    fn pressed(keys: &KeyMap, chord: &str, typing: bool) -> Option<KeyAction> {
+    fn pressed(keys: &KeyMap, chord: &str, place: KeyContext) -> Option<KeyAction> {
         let KeyChord(code, modifiers) = parse_chord(chord).unwrap();
-        keys.action_for(KeyEvent::new(code, modifiers), typing, true)
+        keys.action_for(KeyEvent::new(code, modifiers), place)
     }
 
     #[test]
     fn a_key_of_the_user_replaces_those_of_the_table() {
         let mut keys = KeyMap::default();
         keys.bind_action("resume", &["ctrl-y".to_owned(), "x".to_owned()]).unwrap();
-        assert_eq!(pressed(&keys, "ctrl-y", true), Some(KeyAction::Resume));
-        assert_eq!(pressed(&keys, "x", false), Some(KeyAction::Resume));
-        assert_eq!(pressed(&keys, "x", true), None, "it is text");
-        assert_eq!(pressed(&keys, "ctrl-o", true), None);
-        assert_eq!(pressed(&keys, "r", false), None);
+        assert_eq!(pressed(&keys, "ctrl-y", Anywhere), Some(KeyAction::Resume));
+        assert_eq!(pressed(&keys, "x", Reading), Some(KeyAction::Resume));
+        assert_eq!(pressed(&keys, "x", Anywhere), None, "it is text");
+        assert_eq!(pressed(&keys, "ctrl-o", Anywhere), None);
+        assert_eq!(pressed(&keys, "r", Reading), None);
         // A key that was taken does what the user wants.
         keys.bind_action("quit", &["t".to_owned()]).unwrap();
-        assert_eq!(pressed(&keys, "t", false), Some(KeyAction::Quit));
+        assert_eq!(pressed(&keys, "t", Reading), Some(KeyAction::Quit));
         assert_eq!(keys.keys_of(KeyAction::Tree), "");
+    }
+
+    #[test]
+    fn the_keys_of_a_page_with_files_are_bound_apart() {
+        let mut keys = KeyMap::default();
+        assert_eq!(pressed(&keys, "d", Files), Some(KeyAction::FileChanges));
+        assert_eq!(pressed(&keys, "r", Files), Some(KeyAction::RestoreFile));
+        keys.bind_action("save-file", &["j".to_owned(), "f5".to_owned()]).unwrap();
+        assert_eq!(pressed(&keys, "j", Files), Some(KeyAction::SaveFile));
+        assert_eq!(pressed(&keys, "f5", Files), Some(KeyAction::SaveFile));
+        assert_eq!(pressed(&keys, "f5", Reading), None);
+        assert_eq!(pressed(&keys, "j", Reading), Some(KeyAction::Down));
+        // A key that is bound for reading does not take one of theirs, a key for everywhere does.
+        keys.bind_action("tree", &["d".to_owned()]).unwrap();
+        assert_eq!(pressed(&keys, "d", Reading), Some(KeyAction::Tree));
+        assert_eq!(pressed(&keys, "d", Files), Some(KeyAction::FileChanges));
+        keys.bind_action("half-down", &["d".to_owned()]).unwrap();
+        assert_eq!(pressed(&keys, "d", Files), Some(KeyAction::HalfDown));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use ratatui::layout::Rect;
 use crate::canvas::Canvas;
 use crate::cursor::RowCursor;
 use crate::event::{Chapter, MarkedBranch};
-use crate::keys::KeyAction;
+use crate::keys::{KeyAction, KeyMap};
 use crate::state::ScreenClock;
 
 /// The list of conversations.
@@ -41,7 +41,7 @@ impl BranchesPane {
             words.unwrap_or_else(|| history.node_address(conversation.leaf))
         };
         let names = number_duplicates(all.iter().map(name).collect());
-        Self { cursor: RowCursor { at, top: 0 }, chapter, current, names }
+        Self { cursor: RowCursor::at_row(at), chapter, current, names }
     }
 
     /// Adds the replies of branches with the same prompt, which distinguish them.
@@ -99,18 +99,17 @@ pub(crate) fn draw_branches(
     canvas: &mut Canvas<'_>,
     area: Rect,
     clock: &ScreenClock,
+    keys: &KeyMap,
     marked: Option<&MarkedBranch>,
 ) {
     let history = &branches.chapter.history;
     let all = &history.branches.conversations;
     let own = |marked: &&MarkedBranch| marked.chapter.file.path == branches.chapter.file.path;
     let marked = marked.filter(own).map(|marked| marked.conversation);
-    let keys = match marked {
-        Some(_) => "Enter opens, d compares with ◆",
-        None => "Enter opens, d marks to compare",
-    };
-    let title =
-        Line::new("Branches ", Label::Heading).with(&format!("{} · {keys}", all.len()), Label::Dim);
+    let key = keys.main_key(KeyAction::Diff, false);
+    let what = if marked.is_some() { "compares with ◆" } else { "marks to compare" };
+    let title = Line::new("Branches ", Label::Heading)
+        .with(&format!("{} · Enter opens, {key} {what}", all.len()), Label::Dim);
     let inner = canvas.draw_frame(area, &title);
     let window = branches.cursor.visible_rows(all.len(), usize::from(inner.height));
     for (y, index) in (0..).zip(window.clone()) {

@@ -4,9 +4,8 @@ use ramus_render::layout::{pad_line, truncate_line, wrap_line};
 use ramus_render::{Label, Line};
 
 use crate::event::TextDocument;
-use crate::keys::{KeyAction, KeyMap};
+use crate::keys::{KeyAction, KeyContext, KeyMap};
 use crate::panes::document::DocumentPane;
-use crate::state::Focus;
 
 /// Actions that belong together, and what they do in a few words.
 type HelpRow = (&'static [KeyAction], &'static str);
@@ -57,6 +56,17 @@ const READING_ROWS: &[HelpRow] = &[
     (&[KeyAction::Live, KeyAction::Back], "follow live, back"),
 ];
 
+const FILE_ROWS: &[HelpRow] = &[
+    (&[KeyAction::Down, KeyAction::Up], "move"),
+    (&[KeyAction::PageDown, KeyAction::PageUp], "a page"),
+    (&[KeyAction::Enter], "show the file"),
+    (&[KeyAction::FileChanges, KeyAction::AllFileChanges], "changes: this, all"),
+    (&[KeyAction::SaveFile, KeyAction::SaveAllFiles], "save: this, all"),
+    (&[KeyAction::RestoreFile, KeyAction::RestoreAllFiles], "restore: this, all"),
+    (&[KeyAction::NextHit, KeyAction::PreviousHit], "next, previous change"),
+    (&[KeyAction::Back], "back"),
+];
+
 const SESSION_ROWS: &[HelpRow] = &[
     (&[KeyAction::Palette], "all actions by name"),
     (&[KeyAction::Rename], "rename"),
@@ -85,15 +95,16 @@ const KEYS_WIDTH: usize = 13;
 const TWO_COLUMNS: usize = 72;
 
 /// Returns the list of keys for a page of some columns.
-pub(crate) fn help_pane(keys: &KeyMap, focus: Focus, width: usize) -> DocumentPane {
-    let left = match focus {
-        Focus::List => list_lines(keys),
-        Focus::Transcript | Focus::Tree => {
+pub(crate) fn help_pane(keys: &KeyMap, place: KeyContext, width: usize) -> DocumentPane {
+    let left = match place {
+        KeyContext::Anywhere => list_lines(keys),
+        KeyContext::Files => section_lines(keys, false, "In the files as of a message", FILE_ROWS),
+        KeyContext::Moving | KeyContext::Reading => {
             section_lines(keys, false, "In a transcript or a tree", READING_ROWS)
         }
     };
     // Letters are text in the list.
-    let typing = focus == Focus::List;
+    let typing = place == KeyContext::Anywhere;
     let mut right = section_lines(keys, typing, "The session here", SESSION_ROWS);
     right.push(plain_row(MOUSE_ROW));
     let lines = match width {
@@ -168,7 +179,7 @@ mod tests {
 
     #[test]
     fn every_action_is_in_the_help() {
-        let rows = [LIST_ROWS, READING_ROWS, SESSION_ROWS].concat();
+        let rows = [LIST_ROWS, READING_ROWS, FILE_ROWS, SESSION_ROWS].concat();
         for binding in KEY_BINDINGS {
             let action = binding.action;
             assert!(rows.iter().any(|(actions, _)| actions.contains(&action)), "{action:?}");
@@ -178,8 +189,8 @@ mod tests {
     #[test]
     fn the_help_of_a_pane_fits_on_the_smallest_usual_screen() {
         let keys = KeyMap::default();
-        for focus in [Focus::List, Focus::Transcript] {
-            let lines = help_pane(&keys, focus, 76).page.lines;
+        for place in [KeyContext::Anywhere, KeyContext::Reading, KeyContext::Files] {
+            let lines = help_pane(&keys, place, 76).page.lines;
             // 24 rows without head, foot and frame.
             assert!(lines.len() <= 20, "{} lines", lines.len());
             for line in &lines {

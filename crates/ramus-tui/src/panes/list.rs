@@ -354,7 +354,7 @@ impl ListPane {
     /// Puts the cursor on the first session, which is the newest.
     pub(crate) fn select_newest(&mut self) {
         let session = self.rows.iter().position(|row| matches!(row, ListRow::Session(..)));
-        self.cursor = RowCursor { at: session.unwrap_or(0), top: 0 };
+        self.cursor = RowCursor::at_row(session.unwrap_or(0));
     }
 
     /// Does what a key asks for; `None`: it asks for nothing here.

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use crate::canvas::Canvas;
 use crate::cursor::RowCursor;
 use crate::input::TextInput;
-use crate::keys::{KeyAction, KeyMap};
+use crate::keys::{KeyAction, KeyContext, KeyMap};
 
 /// An action, its keys and what it does.
 type PaletteRow = (KeyAction, String, &'static str);
@@ -33,7 +33,9 @@ impl PalettePane {
         let mut found: Vec<((bool, usize), PaletteRow)> = Vec::new();
         for binding in &keys.bindings {
             let action = binding.action;
-            if action == KeyAction::Palette || found.iter().any(|(_, row)| row.0 == action) {
+            // Opening the palette closes a page with files.
+            let is_elsewhere = action == KeyAction::Palette || binding.scope == KeyContext::Files;
+            if is_elsewhere || found.iter().any(|(_, row)| row.0 == action) {
                 continue;
             }
             let name = action.name();

@@ -25,6 +25,7 @@ use ramus_core::branches::Conversation;
 use ramus_core::history::{ConversationPath, History};
 use ramus_core::message_tree::MessageNodeId;
 use ramus_core::session::NodeId;
+use ramus_render::text::RunningCall;
 
 use crate::event::{AgentInfo, Chapter, JumpTarget};
 use crate::keys::KeyAction;
@@ -94,6 +95,9 @@ pub(crate) struct TranscriptPane {
     size: (u16, u16),
     hold: ScrollAnchor,
     blocks: BlockCache,
+    /// The calls that are running while this is followed, and the records of their messages.
+    running: Arc<[RunningCall]>,
+    running_nodes: Vec<NodeId>,
     /// The conversation that was last read on a branch, to return to it.
     chosen: HashMap<MessageNodeId, u32>,
     next_stage: u32,
@@ -143,6 +147,8 @@ impl TranscriptPane {
             size: (80, 24),
             hold: ScrollAnchor::Top,
             blocks: BlockCache::default(),
+            running: Arc::new([]),
+            running_nodes: Vec::new(),
             chosen: HashMap::new(),
             next_stage: 1,
             chapter,

@@ -65,6 +65,11 @@ impl TreePane {
         Some(self.selected_node())
     }
 
+    /// Returns how many rows it needs with its legend. `None`: not known yet.
+    pub(crate) fn needed_rows(&self) -> Option<usize> {
+        Some(self.drawing.as_ref()?.lines.len() + 1)
+    }
+
     /// Returns the node at the cursor.
     pub(crate) fn selected_node(&self) -> Option<NodeId> {
         let rows = &self.drawing.as_ref()?.outline.rows;

@@ -67,6 +67,27 @@ fn files_are_saved_where_nothing_is_yet() {
     assert_eq!(std::fs::read_to_string(second).unwrap(), "fn second() {}");
 }
 
+/// What is written is where the program was started, and the message names it from the root.
+#[test]
+fn messages_name_the_whole_path_of_what_is_written() {
+    let mut screens = open_files();
+    screens.state.size.0 = 200;
+    let dir = screens.home.path().to_owned();
+    screens.type_in("s");
+    screens.press_key(KeyCode::Enter);
+    screens.wait_for_text(&format!("saved {}", dir.join("a.rs").display()));
+    screens.type_in("q");
+    screens.press_key(KeyCode::F(4));
+    screens.type_in("m");
+    let export = dir.join("ramus-export-0a1b2c3d-1");
+    screens.wait_for_text(&format!("exported 0a1b2c3d@1 to {}", export.display()));
+    screens.press_key(KeyCode::F(6));
+    let pack = dir.join("ramus-pack-0a1b2c3d.tar.zst");
+    let text = screens.wait_for_text("packed ");
+    assert!(text.contains(&pack.display().to_string()) && pack.is_file(), "{text}");
+    assert!(export.is_dir() && dir.join("a.rs").is_file());
+}
+
 #[test]
 fn restoring_means_the_file_at_the_cursor_or_all_of_them() {
     let mut screens = open_files();
@@ -100,6 +121,7 @@ fn images_of_a_message_are_opened() {
     screens.wait_for_text("b branches");
     screens.wait_for_text("[image png 6 B]");
     screens.press_key(KeyCode::Home);
+    screens.wait_for_text("i images");
     screens.type_in("i");
     let text = screens.wait_for_text("opened 1 image, in ");
     let dir = text.lines().last().unwrap().split(", in ").nth(1).unwrap().trim();
@@ -107,6 +129,7 @@ fn images_of_a_message_are_opened() {
     assert_eq!(std::fs::read(dir.join("1.png")).unwrap(), b"ABCD");
     std::fs::remove_dir_all(dir).unwrap();
     screens.press_key(KeyCode::End);
+    screens.wait_until(|text| !text.contains("i images"));
     screens.type_in("i");
     screens.wait_for_text("no image here");
 }

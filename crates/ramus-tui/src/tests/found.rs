@@ -277,6 +277,7 @@ fn the_list_at_several_sizes() {
         if width >= 100 {
             screens.wait_for_text("Steeped.");
         }
+        screens.wait_for_text("Claude Code will delete");
         let name = format!("list_{width}x{height}");
         insta::assert_snapshot!(name, screens.drawn_text());
         screens.type_in("teapot");

@@ -74,7 +74,7 @@ impl ScreenState {
             let Some(row) = line.and_then(|line| self.list.row_at_line(line)) else {
                 return Vec::new();
             };
-            if std::mem::replace(&mut self.list.cursor.at, row) == row {
+            if self.list.cursor.click_at(row) {
                 return self.list_key(KeyCode::Enter.into(), Some(KeyAction::Enter));
             }
             return Vec::new();

@@ -8,7 +8,7 @@ use ratatui::layout::Size;
 
 use crate::event::{ChangeCommand, DocumentRequest, Effect, MarkedBranch, SavedFiles};
 use crate::input::TextInput;
-use crate::keys::{self, KeyAction};
+use crate::keys::KeyAction;
 use crate::state::{Focus, InputPrompt, InputPromptKind, Overlay, ScreenState};
 
 impl ScreenState {
@@ -36,11 +36,12 @@ impl ScreenState {
                     self.show_status("planning …", Label::Dim);
                     return vec![Effect::ApplyChange(change)];
                 }
-                None if page.page.has_stops => match keys::plain_letter(key) {
-                    Some('n' | ']') => page.jump_to_stop(true, height),
-                    Some('N' | '[') => page.jump_to_stop(false, height),
-                    _ => {}
-                },
+                Some(KeyAction::NextHit | KeyAction::NextPrompt) if page.page.has_stops => {
+                    page.jump_to_stop(true, height);
+                }
+                Some(KeyAction::PreviousHit | KeyAction::PreviousPrompt) if page.page.has_stops => {
+                    page.jump_to_stop(false, height);
+                }
                 Some(action) => {
                     page.apply_action(action, height);
                 }
@@ -48,7 +49,7 @@ impl ScreenState {
             },
             Some(Overlay::Branches(branches)) => match action {
                 Some(KeyAction::Enter) => return self.choose_branch(),
-                None if keys::plain_letter(key) == Some('d') => return self.mark_branch(),
+                Some(KeyAction::Diff) => return self.mark_branch(),
                 Some(action) => {
                     branches.apply_action(action, height);
                 }
@@ -79,24 +80,26 @@ impl ScreenState {
         Vec::new()
     }
 
-    /// Runs the action of a letter in a document about files: small letters mean the file at the cursor,
-    /// capital letters all of them.
-    pub(super) fn file_key(&mut self, key: KeyEvent) -> Option<Vec<Effect>> {
-        let Some(Overlay::Document(page)) = &self.overlay else { return None };
-        let letter = keys::plain_letter(key)?;
-        let files = page.page.files.clone()?;
+    /// Does something with the file at the cursor of a page with files, or with all of them.
+    pub(super) fn file_action(&mut self, action: KeyAction) -> Vec<Effect> {
+        let Some(Overlay::Document(page)) = &self.overlay else { return Vec::new() };
+        let Some(files) = page.page.files.clone() else { return Vec::new() };
         let own = match page.selected_link() {
             Some(DocumentRequest::File(at, path)) => {
                 SavedFiles { at: at.clone(), only: Some(path.clone()) }
             }
             _ => files.clone(),
         };
-        let files = if letter.is_uppercase() { SavedFiles { only: None, ..files } } else { own };
-        match letter.to_ascii_lowercase() {
-            'd' if !page.page.has_stops => {
-                Some(vec![self.look_up(DocumentRequest::FileChanges(files))])
+        let is_all = matches!(
+            action,
+            KeyAction::AllFileChanges | KeyAction::SaveAllFiles | KeyAction::RestoreAllFiles
+        );
+        let files = if is_all { SavedFiles { only: None, ..files } } else { own };
+        match action {
+            KeyAction::FileChanges | KeyAction::AllFileChanges if !page.page.has_stops => {
+                vec![self.look_up(DocumentRequest::FileChanges(files))]
             }
-            's' => {
+            KeyAction::SaveFile | KeyAction::SaveAllFiles => {
                 let name = files.only.as_deref().map(|path| path.rsplit(['/', '\\']).next());
                 let text = match name {
                     Some(name) => name.unwrap_or_default().to_owned(),
@@ -105,13 +108,13 @@ impl ScreenState {
                 let input = TextInput::new(text);
                 let kind = InputPromptKind::SaveFiles(files);
                 self.prompt = Some(InputPrompt { kind, input });
-                Some(Vec::new())
+                Vec::new()
             }
-            'r' => {
+            KeyAction::RestoreFile | KeyAction::RestoreAllFiles => {
                 self.show_status("planning …", Label::Dim);
-                Some(vec![Effect::ApplyChange(ChangeCommand::RestoreFiles(files))])
+                vec![Effect::ApplyChange(ChangeCommand::RestoreFiles(files))]
             }
-            _ => None,
+            _ => Vec::new(),
         }
     }
 

@@ -223,7 +223,7 @@ impl ScreenState {
         let here = reading.agents_here().1.first().map(|agent| agent.id.clone());
         let agents = reading.agents.clone();
         let at = agents.iter().position(|agent| Some(&agent.id) == here.as_ref()).unwrap_or(0);
-        let cursor = crate::cursor::RowCursor { at, top: 0 };
+        let cursor = crate::cursor::RowCursor::at_row(at);
         self.overlay = Some(Overlay::Agents(AgentsPane { agents, cursor }));
     }
 

@@ -110,8 +110,13 @@ impl StateTester {
     /// Renders a block and returns what its coming asks for.
     fn paint_block(&mut self, want: RenderRequest) -> Vec<Effect> {
         let lines = self.painter.paint_lines(&want);
-        let rendered =
-            RenderedBlock { key: want.key, look: want.look, chapter: want.chapter, lines };
+        let rendered = RenderedBlock {
+            key: want.key,
+            look: want.look,
+            chapter: want.chapter,
+            running: want.running,
+            lines,
+        };
         update_state(&mut self.state, ScreenEvent::Rendered(Box::new(rendered)))
     }
 
@@ -316,7 +321,13 @@ fn what_was_rendered_before_the_file_grew_is_out_of_date() {
     let effects = update_state(&mut tester.state, ScreenEvent::Grew(now));
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Render(_))), "{effects:?}");
     let lines = vec![Line::plain("late")];
-    let late = RenderedBlock { key: want.key, look: want.look, chapter: before, lines };
+    let late = RenderedBlock {
+        key: want.key,
+        look: want.look,
+        chapter: before,
+        running: want.running,
+        lines,
+    };
     update_state(&mut tester.state, ScreenEvent::Rendered(Box::new(late)));
     assert!(!tester.state.open_transcript().unwrap().is_ready());
     tester.render_effects(effects);

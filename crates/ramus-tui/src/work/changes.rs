@@ -222,7 +222,7 @@ fn confirm_and_apply(
     let lines = plan_lines(notice, change, style.clock);
     if let (true, ChangeDetail::Merge { plan: merged, .. }) = (change.stops, &change.detail) {
         let why = Line::new(&conflict_words(merged), Label::Error);
-        let hint = "mark the other branch again (d), then press M and choose a version; files on disk are not changed";
+        let hint = "mark the other branch again, merge again and choose a version; files on disk are not changed";
         return Err(lines.into_iter().chain([why, Line::new(hint, Label::Note)]).collect());
     }
     let (answer, answered) = channel();

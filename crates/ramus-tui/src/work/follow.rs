@@ -1,18 +1,23 @@
 //! Follows changes on disk while the screens are open.
 
 use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use ramus_app::session_status::{LIVE_PERIOD, is_live};
 use ramus_core::digest::SessionDigest;
 use ramus_core::history::History;
 use ramus_core::resume::ResumeRule;
+use ramus_core::session::Session;
 use ramus_render::{Label, Line};
 use ramus_store::claude_dir::{FileRole, HistoryFile, Project};
-use ramus_store::follow::{FollowConfig, FollowEvent, FollowEvents, FollowedLines, follow_files};
+use ramus_store::follow::{
+    FollowConfig, FollowEvent, FollowEvents, FollowedLines, follow_files, lines_before,
+};
 use ramus_store::from_jsonl;
 
 use crate::event::{Chapter, ScreenEvent};
@@ -70,8 +75,8 @@ impl WatchedSessions {
     }
 }
 
-/// How long after its last line a session counts as being written.
-const WRITING_TIME: Duration = Duration::from_secs(30);
+/// How much of the end of a file tells when its last message was written.
+const END_BYTES: u64 = 64 * 1024;
 /// How often the list is updated for sessions that are being written.
 const LIST_INTERVAL: Duration = Duration::from_millis(400);
 /// Reading them again may take one part in this of the time.
@@ -102,7 +107,7 @@ struct SessionFollower<'a> {
     rule: ResumeRule,
     /// Where to send sessions whose rows in the list are incomplete.
     rows: Sender<HashSet<PathBuf>>,
-    /// What the list was made from.
+    /// What the list was made from and was not found yet.
     listed: FileSizes,
     /// When sessions were last written to, as long as that is a moment ago.
     writing: HashMap<PathBuf, SystemTime>,
@@ -150,7 +155,7 @@ impl SessionFollower<'_> {
     fn report_writing(&mut self, written: HashMap<PathBuf, SystemTime>) {
         let known: HashSet<PathBuf> = self.writing.keys().cloned().collect();
         self.writing.extend(written);
-        let is_fresh = |at: &SystemTime| at.elapsed().is_ok_and(|age| age < WRITING_TIME);
+        let is_fresh = |at: &SystemTime| at.elapsed().is_ok_and(|age| age < LIVE_PERIOD);
         self.writing.retain(|_, at| is_fresh(at));
         let now: HashSet<PathBuf> = self.writing.keys().cloned().collect();
         if now != known {
@@ -159,14 +164,21 @@ impl SessionFollower<'_> {
     }
 
     fn apply_change(&mut self, change: FollowEvent, is_ready: bool, news: &mut FollowUpdate) {
-        if let FollowEvent::Found { file, .. } = &change {
-            news.note_written(file, file.modified);
+        if let FollowEvent::Found { file, at } = &change {
+            let is_fresh = file.modified.elapsed().is_ok_and(|age| age < LIVE_PERIOD);
+            if is_fresh && let Ok(end) = lines_before(&file.path, *at, END_BYTES) {
+                news.note_written(file, file.modified, &end);
+            }
+            if !is_ready && self.listed.remove(&file.path).is_some_and(|bytes| bytes == file.bytes)
+            {
+                return;
+            }
         }
         match change {
             FollowEvent::Grew { file, lines } => {
                 news.touch_session(&file);
                 if is_ready {
-                    news.note_written(&file, SystemTime::now());
+                    news.note_written(&file, SystemTime::now(), &lines);
                 }
                 if lines.at == 0 && file.role.is_agent() {
                     let chapters = self.watched.watched_chapters();
@@ -179,7 +191,8 @@ impl SessionFollower<'_> {
                     held.or_insert_with(|| (file, Vec::new())).1.push(lines);
                 }
             }
-            FollowEvent::Found { file, .. } if is_ready => {
+            // It is new, or was written to after it was listed.
+            FollowEvent::Found { file, .. } => {
                 news.touch_session(&file);
                 // The row of its session shows how many there are.
                 news.touched.extend(session_path(&file));
@@ -201,13 +214,18 @@ impl SessionFollower<'_> {
             FollowEvent::Gone { file } => {
                 let _ = self.events.send(ScreenEvent::Removed(file.path));
             }
-            // It was written to between the listing and now.
-            FollowEvent::Found { file, .. } if self.listed.get(&file.path) != Some(&file.bytes) => {
-                news.touch_session(&file);
-                news.touched.extend(session_path(&file));
+            FollowEvent::Ready => {
+                // What was listed and not found has been deleted since.
+                let lost = std::mem::take(&mut self.listed).into_keys();
+                let is_gone = |path: &PathBuf| {
+                    let found = HistoryFile::from_path(path);
+                    found.is_err_and(|error| error.source.kind() == ErrorKind::NotFound)
+                };
+                for path in lost.filter(is_gone) {
+                    let _ = self.events.send(ScreenEvent::Removed(path));
+                }
             }
-            FollowEvent::Ready => self.listed = FileSizes::new(),
-            FollowEvent::Found { .. } | FollowEvent::Polling { .. } | FollowEvent::Problem(_) => {}
+            FollowEvent::Polling { .. } | FollowEvent::Problem(_) => {}
         }
     }
 
@@ -294,14 +312,18 @@ impl SessionFollower<'_> {
 }
 
 impl FollowUpdate {
-    /// Notes that a session, or an agent of it, was written to.
-    fn note_written(&mut self, file: &HistoryFile, at: SystemTime) {
+    /// Notes that messages of a session, or of an agent of it, were written.
+    fn note_written(&mut self, file: &HistoryFile, at: SystemTime, lines: &FollowedLines) {
+        let mut written = Session::default();
+        written.push(&lines.bytes);
+        if !is_live(at, written.facts().last_active, SystemTime::now()) {
+            return;
+        }
         let session = match file.role {
             FileRole::Session => Some(file.path.clone()),
             _ => session_path(file),
         };
-        let is_fresh = at.elapsed().is_ok_and(|age| age < WRITING_TIME);
-        self.written.extend(session.filter(|_| is_fresh).map(|session| (session, at)));
+        self.written.extend(session.map(|session| (session, at)));
     }
 
     fn touch_session(&mut self, file: &HistoryFile) {

@@ -9,11 +9,12 @@ use jiff::Zoned;
 use ramus_app::Workspace;
 use ramus_app::survey::time_from_system;
 use ramus_core::history::ConversationPath;
+use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use ramus_core::turn::{ReplyPart, TurnKind};
 use ramus_render::highlight::Highlight;
-use ramus_render::text::TextConfig;
 use ramus_render::text::live::call_line;
+use ramus_render::text::{RunningCall, TextConfig};
 
 use crate::event::{Chapter, ScreenEvent};
 use crate::work::LatestWorker;
@@ -29,11 +30,20 @@ pub(crate) struct LiveRequest {
 /// What it is doing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LiveStatus {
-    /// The calls that have no result yet, the first one first, with how long they have been running.
-    pub(crate) calls: Vec<(String, Option<u64>)>,
+    /// The calls that have no result yet, the first one first.
+    pub(crate) calls: Vec<LiveCall>,
     /// The tokens that the last reply started from.
     pub(crate) context: Option<u64>,
     pub(crate) cost: Option<f64>,
+}
+
+/// A call that is running.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LiveCall {
+    /// The record of its message.
+    pub(crate) node: NodeId,
+    pub(crate) text: String,
+    pub(crate) running: RunningCall,
 }
 
 /// How many of the last messages can have calls that are running.
@@ -66,8 +76,13 @@ pub(crate) fn start_live_worker(
         let send = |status: &mut LiveStatus| {
             let now = time_from_system(SystemTime::now());
             let since = |since: Time| (now.as_millis() - since.as_millis()).max(0) as u64;
-            status.calls =
-                running.iter().map(|(call, time)| (call.clone(), time.map(since))).collect();
+            let whole_seconds = |millis: u64| millis / 1000 * 1000;
+            let timed = |(call, time): &(LiveCall, Option<Time>)| {
+                let mut call = call.clone();
+                call.running.millis = time.map(since).map(whole_seconds);
+                call
+            };
+            status.calls = running.iter().map(timed).collect();
             let _ = events.send(ScreenEvent::LiveStatus(file.clone(), status.clone()));
         };
         send(&mut status);
@@ -85,8 +100,8 @@ pub(crate) fn start_live_worker(
     })
 }
 
-/// Returns the calls of the last reply that have no result.
-fn running_calls(request: &LiveRequest) -> Vec<(String, Option<Time>)> {
+/// Returns the calls of the last reply that have no result, with the time of their message.
+fn running_calls(request: &LiveRequest) -> Vec<(LiveCall, Option<Time>)> {
     let LiveRequest { chapter, path } = request;
     let end = path.messages.len();
     let facts = chapter.history.session.facts();
@@ -100,6 +115,7 @@ fn running_calls(request: &LiveRequest) -> Vec<(String, Option<Time>)> {
         highlight: Highlight::Off,
         show: "",
         cwd: facts.cwd.as_deref().unwrap_or_default(),
+        running: &[],
         time: &|_| String::new(),
     };
     let mut calls = Vec::new();
@@ -107,11 +123,15 @@ fn running_calls(request: &LiveRequest) -> Vec<(String, Option<Time>)> {
     let range = end.saturating_sub(MAX_MESSAGES)..end;
     each_turn_of(&mut open, chapter, path, range, |turn| match turn.kind {
         TurnKind::Reply(reply) => {
-            let running = reply.parts.into_iter().filter_map(|part| match part {
-                ReplyPart::Call(call) if call.result.is_none() => Some(call),
-                _ => None,
-            });
-            calls.extend(running.map(|call| (call_line(&call, &config).to_text(), turn.time)));
+            let Some(node) = turn.nodes.first().copied() else { return };
+            for part in reply.parts {
+                let ReplyPart::Call(call) = part else { continue };
+                if call.result.is_none() {
+                    let text = call_line(&call, &config).to_text();
+                    let running = RunningCall { id: call.id, millis: None };
+                    calls.push((LiveCall { node, text, running }, turn.time));
+                }
+            }
         }
         // What was running then was interrupted.
         TurnKind::Prompt(_) => calls.clear(),

@@ -17,7 +17,7 @@ use ramus_core::turn::{
 use ramus_render::highlight::Highlight;
 use ramus_render::layout::{self, pad_line, truncate_line};
 use ramus_render::text::{
-    TextConfig, TranscriptState, TranscriptWriter, count_noun, fork_kind_phrase,
+    RunningCall, TextConfig, TranscriptState, TranscriptWriter, count_noun, fork_kind_phrase,
 };
 use ramus_render::{Label, Line};
 use ramus_store::RecordReader;
@@ -37,6 +37,8 @@ pub(crate) struct RenderRequest {
     pub(crate) kind: TranscriptItemKind,
     /// The block before it: a speaker that continues gets no second heading.
     pub(crate) previous: Option<Range<usize>>,
+    /// The calls that are running at this moment.
+    pub(crate) running: Arc<[RunningCall]>,
 }
 
 /// Idle time before preparing blocks, so that scrolling is not delayed.
@@ -74,8 +76,8 @@ fn start_painter(
                 return;
             }
             let lines = painter.paint_lines(&want);
-            let RenderRequest { key, look, chapter, .. } = want;
-            let rendered = RenderedBlock { key, look, chapter, lines };
+            let RenderRequest { key, look, chapter, running, .. } = want;
+            let rendered = RenderedBlock { key, look, chapter, running, lines };
             let _ = events.send(ScreenEvent::Rendered(Box::new(rendered)));
         }
     })
@@ -157,6 +159,7 @@ impl BlockPainter {
             highlight: Highlight::On,
             show: "",
             cwd: facts.cwd.as_deref().unwrap_or_default(),
+            running: &want.running,
             time: &time,
         };
         let mut transcript = TranscriptWriter::resume_from(&config, flow);
@@ -215,7 +218,7 @@ fn fork_lines(fork: &ForkTurn, taken: Option<usize>, width: usize) -> Vec<Line> 
         lines.push(pad_line(truncate_line(&words, left), left).with(&count, Label::Dim));
     }
     if shown.len() < all {
-        let more = format!("    … {} more; press b to list all branches", all - shown.len());
+        let more = format!("    … {} more in the list of branches", all - shown.len());
         lines.push(truncate_line(&Line::new(&more, Label::Dim), width));
     }
     lines

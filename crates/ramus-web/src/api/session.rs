@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use axum::extract::{Path, State as Extract};
+use ramus_app::ResolvedFile;
+use ramus_app::session_status::is_live;
 use ramus_app::survey::{ProjectSurvey, SurveyedFile, time_from_system};
 use ramus_core::body::RecordBody;
 use ramus_core::digest::SessionDigest;
@@ -18,12 +20,10 @@ use ramus_store::RecordReader;
 use ramus_store::claude_dir::FileRole;
 use serde::Serialize;
 
-use super::list::is_live;
 use super::{ApiResult, answer_json};
 use crate::ServerState;
 use crate::error::ApiError;
 use crate::work_queues::TaskKind;
-use ramus_app::ResolvedFile;
 
 /// A session, as read from its own file.
 #[derive(Debug, Serialize)]

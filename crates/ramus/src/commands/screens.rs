@@ -49,6 +49,8 @@ pub(crate) fn screens(ui: &Ui, global: &Global) -> Result<(), CommandError> {
             age: Arc::new(move |time| LocalClock::for_screens(is_relative).short_time(time)),
         },
         keys: global.settings.keys.clone(),
+        // What is written there is named elsewhere, too.
+        output_dir: std::env::current_dir().unwrap_or_default(),
         write_demo: demo::write_demo,
         usage_lines,
         file_changes,

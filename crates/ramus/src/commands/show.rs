@@ -229,6 +229,7 @@ fn print_part(
         highlight: ui.highlight_mode(),
         show: &command,
         cwd: facts.cwd.as_deref().unwrap_or_default(),
+        running: &[],
         time: &|time| clock.message_time(time),
     };
     let mut transcript = TranscriptWriter::new(&config);

@@ -27,8 +27,8 @@ fn a_session_is_counted_by_model_and_branch() {
 fn a_pack_can_be_read_and_is_not_replaced() {
     let Some(terminal) = start_teapot() else { return };
     terminal.press_keys(&["F6"]);
-    terminal.wait_for_text("into ramus-pack-7ea90418.tar.zst");
     let path = terminal.dir.path().join("ramus-pack-7ea90418.tar.zst");
+    terminal.wait_for_text(&format!("into {}", path.display()));
     let before = fs::read(&path).unwrap();
     terminal.press_keys(&["j", "F6"]);
     terminal.wait_for_text("already exists");
@@ -58,7 +58,8 @@ fn files_are_compared_and_saved() {
     terminal.press_keys(&["s"]);
     terminal.wait_for_text("save as: Cargo.toml");
     terminal.press_keys(&["Enter"]);
-    terminal.wait_for_text("saved Cargo.toml");
+    let saved = terminal.dir.path().join("Cargo.toml");
+    terminal.wait_for_text(&format!("saved {}", saved.display()));
     let saved = fs::read_to_string(terminal.dir.path().join("Cargo.toml")).unwrap();
     assert!(saved.contains("[package]"), "{saved}");
 }
@@ -93,10 +94,11 @@ fn what_runs_is_shown_and_the_list_marks_who_writes() {
     let Some(terminal) = start_teapot() else { return };
     terminal.press_keys(&["w"]);
     terminal.wait_for_text("● live");
-    append(&terminal, "z < LEAF call:t9:Bash #m9 sleep 1000");
+    append(&terminal, "z < LEAF call:t9:Bash #m9 @now sleep 1000");
     terminal.wait_for_text("► Bash sleep 1000");
+    terminal.wait_for_text("• Bash sleep 1000  running ");
     terminal.press_keys(&["w", "Home"]);
-    append(&terminal, "y < z result:t9 done\nx < y user And now?");
+    append(&terminal, "y < z result:t9 @now done\nx < y user @now And now?");
     terminal.wait_for_text(" new End");
     terminal.press_keys(&["q", "Escape"]);
     terminal.wait_for_screen(|screen| screen.contains("7 sessions") && screen.contains("● "));
@@ -128,6 +130,8 @@ fn menus_survive_a_resize_and_lists_survive_a_lost_file() {
     }
     terminal.wait_for_text("Export this conversation as");
     terminal.press_keys(&["Escape"]);
+    // A key that comes later clears the message.
+    terminal.wait_for_screen(|screen| !screen.contains("Export this conversation as"));
     fs::remove_file(terminal.dir.path().join(TEAPOT)).unwrap();
     terminal.wait_for_text("no longer exists");
     terminal.press_keys(&["F3"]);

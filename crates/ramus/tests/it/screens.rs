@@ -228,9 +228,10 @@ fn an_export_writes_files() {
     terminal.press_keys(&["e"]);
     terminal.wait_for_text("Export this conversation as");
     terminal.press_keys(&["m"]);
-    terminal.wait_for_text("exported 7ea90418@5 to ramus-export-7ea90418-5");
+    let dir = terminal.dir.path().join("ramus-export-7ea90418-5");
+    terminal.wait_for_text(&format!("exported 7ea90418@5 to {}", dir.display()));
     let mut written = Vec::new();
-    let mut dirs = vec![terminal.dir.path().join("ramus-export-7ea90418-5")];
+    let mut dirs = vec![dir];
     while let Some(dir) = dirs.pop() {
         for entry in fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
@@ -245,9 +246,10 @@ fn an_export_writes_files() {
 #[test]
 fn the_mouse_opens_scrolls_and_switches() {
     let Some(terminal) = start_demo() else { return };
-    terminal.click_text("Tiny HTTP teapot");
-    terminal.click_text("Tiny HTTP teapot");
-    terminal.wait_for_text("You  14 Sep");
+    // Its preview has the same title.
+    terminal.click_text("▸ Tiny HTTP teapot");
+    terminal.click_text("▸ Tiny HTTP teapot");
+    terminal.wait_for_text("b branches");
     terminal.wheel_down();
     terminal.wait_for_screen(|screen| !screen.contains("You  14 Sep"));
     terminal.press_keys(&[")"]);

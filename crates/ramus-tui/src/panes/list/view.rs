@@ -17,11 +17,14 @@ use super::{ListFilter, ListGrouping, ListPane, ListRow, SessionRow};
 use crate::canvas::Canvas;
 use crate::panes::annotation::{note_text, pin_and_tags};
 use crate::state::ScreenClock;
+use crate::view::shorten_left;
 
 /// Below this width only titles and times are shown.
 const NARROW: u16 = 60;
 /// The columns from which on there is room for the text that matches beside a title.
 const MIN_CONTEXT: usize = 32;
+/// The columns that a project has at least beside a title.
+const MIN_PROJECT: usize = 8;
 /// What costs less is not written.
 const MIN_COST: f64 = 0.005;
 /// From this height on, sessions take two lines.
@@ -493,6 +496,8 @@ fn matching_row(
     let mut head = Line::plain(" ");
     head.push_marked(title, Label::Strong, &list.words.match_ranges(title));
     let missing = list.words.words_missing_from(&[title, &project]);
+    // The end of a path is more useful than its beginning.
+    let project = shorten_left(&project, room.saturating_sub(head.width() + 2).max(MIN_PROJECT));
     let mut tail = Line::plain("  ");
     tail.push_marked(&project, Label::Dim, &list.words.match_ranges(&project));
     let has_room = !has_passage && room >= MIN_CONTEXT;

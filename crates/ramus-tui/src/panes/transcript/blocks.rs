@@ -1,14 +1,16 @@
 //! Which blocks are rendered, how they are to look, and which are kept.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use ramus_core::message_tree::MessageNodeId;
-use ramus_render::Line;
+use ramus_core::session::NodeId;
+use ramus_render::{Label, Line, Span};
 
 use super::{TranscriptItemKind, TranscriptPane, TranscriptStage};
 use crate::event::RenderedBlock;
+use crate::work::live::LiveCall;
 use crate::work::render::RenderRequest;
 
 /// Which block, whatever path it is read on.
@@ -142,13 +144,24 @@ impl TranscriptPane {
         Some(&face.lines)
     }
 
+    /// Whether the block at the cursor mentions an image or a document.
+    pub(crate) fn shows_images(&self) -> bool {
+        let is_image = |span: &Span| {
+            let text = span.text().trim_start();
+            matches!(span.label, Label::Note | Label::Dim)
+                && (text.starts_with("[image ") || text.starts_with("[document "))
+        };
+        let lines = self.rendered_lines(self.cursor).unwrap_or_default();
+        lines.iter().any(|line| line.0.iter().any(is_image))
+    }
+
     /// Takes the lines of a block; `false`: nothing of it is seen.
     pub(crate) fn take_rendered(&mut self, rendered: RenderedBlock) -> bool {
-        let RenderedBlock { key, look, chapter, lines } = rendered;
+        let RenderedBlock { key, look, chapter, running, lines } = rendered;
         let is_current = |stage: &TranscriptStage| {
             stage.id == key.stage && Arc::ptr_eq(&stage.chapter, &chapter)
         };
-        let is_current = self.stages.iter().any(is_current);
+        let is_current = self.stages.iter().any(is_current) && Arc::ptr_eq(&self.running, &running);
         if !is_current && self.is_there(key, look) {
             return false;
         }
@@ -246,6 +259,7 @@ impl TranscriptPane {
             path: stage.path.clone(),
             kind: place.kind.clone(),
             previous: previous.filter(|_| directly),
+            running: self.running.clone(),
         })
     }
 
@@ -261,7 +275,24 @@ impl TranscriptPane {
 
     /// Requests the last blocks again: they may have grown, with results or output.
     pub(super) fn renew_end(&mut self) {
-        for item in self.items.len().saturating_sub(ITEMS_AHEAD)..self.items.len() {
+        self.renew_items(self.items.len().saturating_sub(ITEMS_AHEAD)..self.items.len());
+    }
+
+    /// Takes the calls that are running, and requests their blocks again.
+    pub(crate) fn set_running(&mut self, calls: &[LiveCall]) {
+        if self.running.iter().eq(calls.iter().map(|call| &call.running)) {
+            return;
+        }
+        let nodes: Vec<NodeId> = calls.iter().map(|call| call.node).collect();
+        let before = std::mem::replace(&mut self.running_nodes, nodes.clone());
+        self.running = calls.iter().map(|call| call.running.clone()).collect();
+        let items: BTreeSet<usize> =
+            { before }.into_iter().chain(nodes).filter_map(|node| self.item_of(node)).collect();
+        self.renew_items(items);
+    }
+
+    fn renew_items(&mut self, items: impl IntoIterator<Item = usize>) {
+        for item in items {
             let key = self.block_key(item);
             for face in key.and_then(|key| self.blocks.rendered.get_mut(&key)).into_iter().flatten()
             {

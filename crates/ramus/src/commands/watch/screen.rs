@@ -314,6 +314,7 @@ fn text_config<'a>(
         highlight,
         show: "ramus show",
         cwd,
+        running: &[],
         time,
     }
 }
