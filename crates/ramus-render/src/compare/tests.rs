@@ -57,7 +57,7 @@ fn call(name: &str, input: serde_json::Value, output: Option<ToolOutput>) -> Rep
         name: name.to_owned(),
         input,
         result: Some(result),
-        agent: None,
+        ..ToolCall::default()
     }))
 }
 

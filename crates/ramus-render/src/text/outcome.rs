@@ -13,7 +13,12 @@ use crate::span::{Label, Line};
 
 /// Returns the outcome of a call.
 pub(super) fn outcome_line(call: &ToolCall) -> Line {
-    let Some(result) = &call.result else { return Line::new("no result", Label::Warning) };
+    let Some(result) = &call.result else {
+        return match call.running {
+            true => Line::new("running", Label::Note),
+            false => Line::new("no result", Label::Warning),
+        };
+    };
     if result.is_error {
         let text = result_text(result);
         let reason = match &result.feedback {

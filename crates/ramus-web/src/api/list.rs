@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use axum::extract::{Query, State as Extract};
 use ramus_app::Scope;
 use ramus_app::list::ListRequest;
+use ramus_app::live::LiveSessions;
 use ramus_app::survey::time_from_system;
 use ramus_core::time::Time;
 use ramus_core::title::session_title;
@@ -20,8 +21,6 @@ use crate::work_queues::TaskKind;
 
 /// How many sessions the overview shows.
 const RECENT_SESSIONS: usize = 40;
-/// A session is live when it was written to this lately.
-const LIVE_PERIOD: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -31,7 +30,7 @@ pub(crate) struct Overview {
     conversations: usize,
     bytes: u64,
     recent: Vec<Session>,
-    /// Ids of the sessions that are being written.
+    /// Ids of the sessions that are live.
     live: Vec<String>,
     /// How many days the client keeps a session, and whether its settings say so.
     retention_days: u32,
@@ -62,6 +61,7 @@ pub(crate) async fn get_overview(
     answer_json(state, TaskKind::Lists, |state| {
         let survey = state.workspace.survey_all();
         let now = SystemTime::now();
+        let mut live = LiveSessions::at(now);
         let due = state.workspace.due_files(&Scope::All, time_from_system(now));
         let cleanup = state.workspace.cleanup_schedule();
         let shown = ListRequest::default();
@@ -95,7 +95,7 @@ pub(crate) async fn get_overview(
                 for (day, messages) in &session.digest.days {
                     *days_of.entry(*day).or_default() += messages;
                 }
-                if is_live(session.file.modified, session.digest.facts.last_active, now) {
+                if live.is_live(&session.file, session.digest.facts.last_active) {
                     overview.live.push(session.file.id.clone());
                 }
                 let end = cleanup.deletion_time(&session.file);
@@ -114,15 +114,6 @@ pub(crate) async fn get_overview(
         Ok(Answer::new("ramus.overview/1", overview))
     })
     .await
-}
-
-/// Whether a session is being written, by the times of its file and of its last record.
-pub(super) fn is_live(modified: SystemTime, last_active: Option<Time>, now: SystemTime) -> bool {
-    let age = now.duration_since(modified).unwrap_or_default();
-    // A copied file is new, but its messages are not.
-    let last_millis = last_active.map_or(0, Time::as_millis);
-    let silent = time_from_system(now).as_millis().saturating_sub(last_millis);
-    age < LIVE_PERIOD && u128::from(silent.unsigned_abs()) < 5 * LIVE_PERIOD.as_millis()
 }
 
 pub(crate) async fn get_projects(
