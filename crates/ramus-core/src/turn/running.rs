@@ -8,12 +8,20 @@ use crate::record::RecordRole;
 /// Returns the reply at the end of a path. While the session is open, its calls without a result are
 /// running. `None`: something that ended them came after it.
 pub fn last_reply(history: &History, path: &ConversationPath) -> Option<MessageNodeId> {
-    let role = |message: &MessageNodeId| history.message_tree.message(*message).role;
-    let ends_calls = |role: RecordRole| {
-        role.is_dialogue() || matches!(role, RecordRole::Interrupt | RecordRole::Command)
-    };
-    let last = path.messages.iter().rev().find(|message| ends_calls(role(message)))?;
-    (role(last) == RecordRole::Reply).then_some(*last)
+    let tree = &history.message_tree;
+    let role = |message: MessageNodeId| tree.message(message).role;
+    let mut messages = path.messages.iter().copied().rev();
+    let last = messages.find(|message| role(*message).is_dialogue())?;
+    // A path ends with dialogue. An interrupt or a command comes below it.
+    let mut below: Vec<MessageNodeId> = tree.children(last).to_vec();
+    while let Some(message) = below.pop() {
+        match role(message) {
+            RecordRole::Interrupt | RecordRole::Command => return None,
+            role if role.is_dialogue() => {}
+            _ => below.extend(tree.children(message)),
+        }
+    }
+    (role(last) == RecordRole::Reply).then_some(last)
 }
 
 impl Turn {
@@ -58,6 +66,7 @@ mod tests {
         check("", true);
         check("c < b  progress", true);
         check("c < b  interrupt", false);
+        check("c < b  progress\nd < c  command  exit", false);
         check("c < b  user  never mind", false);
     }
 }
