@@ -24,7 +24,7 @@ function tickLabels(texts: string[]): string[] {
   return short.some((text) => text.includes(".")) ? texts : short;
 }
 /** The room of a label below the bars. */
-const LABEL = 58;
+const LABEL = 68;
 
 /** Round numbers for an axis, from 0 to slightly above the maximum. */
 export function axisTicks(most: number, wanted = 4): number[] {

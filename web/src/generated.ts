@@ -283,7 +283,7 @@ export type Detail = { id: string, project: string, title: string | null, cwd: s
  */
 parent: string | null, forked_from: [string, string] | null,
 /**
- * It is being written to.
+ * It was written to a moment ago, or is open in Claude Code.
  */
 live: boolean,
 /**
@@ -671,7 +671,7 @@ files: string | null, commands: Array<string>, interrupts: number, errors: numbe
 
 export type Overview = { projects: number, sessions: number, conversations: number, bytes: number, recent: Array<Session>,
 /**
- * Ids of the sessions that are being written.
+ * Ids of the sessions that are live.
  */
 live: Array<string>,
 /**

@@ -9,7 +9,7 @@ import { resumed } from "./copy";
 import { copied } from "./html";
 import { enter, lockedWhy, look, token } from "./link";
 import { startNews } from "./news";
-import { Branch, Guard } from "./parts";
+import { Branch, Guard, Head } from "./parts";
 import { Help } from "./help";
 import { Icon, type IconName } from "./icons";
 import { Palette } from "./palette";
@@ -36,7 +36,7 @@ import { SessionView } from "./views/session";
 import { StatsView } from "./views/stats";
 import { UsageView } from "./views/usage";
 import { nameProjects, projectName } from "./projects";
-import { place, short, when } from "./words";
+import { place, titleOf, when } from "./words";
 
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
@@ -299,7 +299,7 @@ function view(kind: string, id: string, query: URLSearchParams, say: Say, listed
     default:
       return (
         <div class="page">
-          <h1>Page not found</h1>
+          <Head title="Page not found" />
           <p>
             <a href="/">Go to the overview</a>
           </p>
@@ -376,9 +376,9 @@ function Side({
       <a
         href={sessionAt(key(session))}
         aria-current={here === key(session) ? "page" : undefined}
-        title={session.title ?? session.id}
+        title={titleOf(session)}
       >
-        <span class="title">{session.title ?? short(session.id)}</span>
+        <span class="title">{titleOf(session)}</span>
         <span class="facts">
           {session.conversations > 1 && (
             <span class="branches" title={`${session.conversations} branches`}>

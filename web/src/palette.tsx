@@ -5,7 +5,7 @@ import type { Project, Session } from "./api";
 import { Dialog } from "./parts";
 import { go, key, project, session } from "./route";
 import { projectName } from "./projects";
-import { short, when } from "./words";
+import { short, titleOf, when } from "./words";
 
 interface Entry {
   name: string;
@@ -43,7 +43,7 @@ export function Palette({
         act: () => go(project(one.name)),
       })),
       ...sessions.map((one) => ({
-        name: one.title ?? short(one.id),
+        name: titleOf(one),
         detail: `${projectName(one.project, one.cwd)} · ${when(one.last_active)} · ${short(one.id)}`,
         act: () => go(session(key(one))),
       })),

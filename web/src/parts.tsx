@@ -16,7 +16,7 @@ import { Icon } from "./icons";
 import * as route from "./route";
 import { ResumeButton } from "./copy";
 import { projectName } from "./projects";
-import { bytes, count, exactly, several, short, until, when, whenSent } from "./words";
+import { bytes, count, exactly, several, short, statName, titleOf, until, when, whenSent } from "./words";
 
 /** The sign of a branch. */
 export const Branch = () => (
@@ -109,7 +109,7 @@ export function SessionList({
           <a href={route.session(route.key(session))}>
             <span class="title">
               {live.includes(session.id) && (
-                <span class="live" title="being written right now">
+                <span class="live" title="Written to a moment ago, or open in Claude Code">
                   live
                 </span>
               )}
@@ -118,14 +118,16 @@ export function SessionList({
                   <Icon name="pin" />
                 </span>
               )}
-              {session.title ?? short(session.id)}
+              {titleOf(session)}
             </span>
             {session.note && <span class="note-text">{session.note}</span>}
             <span class="facts">
               {showProject && <span class="where">{projectName(session.project, session.cwd)}</span>}
               <span>{several(session.messages, "message")}</span>
               {session.origins.length > 0 && (
-                <span class="branches">{[...new Set(session.origins.map((origin) => origin.kind))].join(", ")}</span>
+                <span class="branches">
+                  {[...new Set(session.origins.map((origin) => statName("origin", origin.kind)))].join(", ")}
+                </span>
               )}
               {session.tags.map((tag) => (
                 <span key={tag} class="chip-tag">
@@ -178,7 +180,7 @@ export function Gone({ project }: { project?: string }) {
         {data.sessions.slice(0, 200).map((session) => (
           <li key={session.id}>
             <span class="gone-row">
-              <span class="title">{session.title ?? short(session.id)}</span>
+              <span class="title">{titleOf(session)}</span>
               <span class="facts">
                 <span>prompt only</span>
                 {!project && <span class="where">{projectName(session.project, session.cwd)}</span>}

@@ -4,7 +4,7 @@ import { options } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type PathView, type Turns, type View, getNow, query } from "./api";
 import { Turn } from "./turn";
-import { several } from "./words";
+import { several, statName } from "./words";
 
 /** How many positions are read at once. */
 const MANY = 200;
@@ -98,7 +98,7 @@ function PrintedFork({ view }: { view: View }) {
   return (
     <section class="printed-fork">
       <h2>
-        Fork ({view.fork?.kind}): {several(ways.length, "branch", "branches")}
+        Fork ({statName("fork", view.fork?.kind ?? "")}): {several(ways.length, "branch", "branches")}
       </h2>
       <ol>
         {ways.map((way) => (

@@ -50,7 +50,7 @@ interface Props {
   doing: Doing;
   onSee: (at: number) => void;
   onLoad: () => void;
-  /** The session is being written to. */
+  /** The session is live. */
   live?: boolean;
   selected: number | null;
   handle: RefObject<Transcript | null>;

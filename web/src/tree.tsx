@@ -4,7 +4,7 @@ import { memo } from "./memo";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Lineage, Row } from "./api";
 import { Lineage as Family, Time } from "./parts";
-import { several, unmarked } from "./words";
+import { several, statName, unmarked } from "./words";
 
 const HEIGHTS = [10, 26, 44];
 const LANE = 14;
@@ -275,7 +275,7 @@ function Drawn({
 function words(row: Row): string {
   switch (row.kind) {
     case "fork":
-      return `${row.fork}: ${several(row.ways, "branch", "branches")}${row.files ? `, files ${row.files}` : ""}`;
+      return `${statName("fork", row.fork ?? "")}: ${several(row.ways, "branch", "branches")}${row.files ? `, files ${row.files}` : ""}`;
     case "compaction":
       return "compacted";
     case "agent":

@@ -22,6 +22,7 @@ import {
   several,
   tokens,
   tookText,
+  statName,
   unmarked,
   whenSent,
 } from "./words";
@@ -399,7 +400,7 @@ function Fork({ view, doing }: { view: View; doing?: Doing }) {
         <button type="button" onClick={() => switchTo(other(1))} aria-label="Next branch">
           <Icon name="chevronRight" />
         </button>
-        <span class="kind">{view.fork?.kind}</span>
+        <span class="kind">{statName("fork", view.fork?.kind ?? "")}</span>
       </div>
       <ol>
         {ways.map(

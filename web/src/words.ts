@@ -24,6 +24,7 @@ const moment = new Intl.DateTimeFormat("en-GB", {
   hour: "2-digit",
   minute: "2-digit",
 });
+const utcDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 const full = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "medium" });
 
 export function when(text: string | null | undefined): string {
@@ -46,6 +47,8 @@ export function whenNext(text: string | null | undefined, before: string | null 
   const [time, other] = [new Date(text), new Date(before)];
   return time.toDateString() === other.toDateString() ? clock.format(time) : whenSent(text);
 }
+/** A day (UTC), such as `2026-09-14`. */
+export const onDay = (text: string) => utcDay.format(new Date(`${text}T12:00:00Z`));
 export const exactly = (text: string | null | undefined) => (text ? full.format(new Date(text)) : "");
 export const until = (text: string) => {
   const days = Math.ceil((new Date(text).getTime() - Date.now()) / 86_400_000);
@@ -94,13 +97,50 @@ export function middle(text: string, most = 26): string {
   return `${letters.slice(0, front).join("")}…${letters.slice(letters.length - (most - 1 - front)).join("")}`;
 }
 
-/** The first words of a Markdown text as words: without the marks that would be drawn. */
+/** A title or the first words of a message, without the marks of Markdown; as `plain_title` of ramus-app. */
 export const unmarked = (text: string) =>
   text
-    .replace(/^(?:\s*(?:#{1,6}|>|[-*+]|\d+\.)\s+)+/, "")
+    .trim()
+    .replace(/^(?:(?:#{1,6}|[>*+-])\s+)+/, "")
     .replace(/`+/g, "")
-    .replace(/\*\*(?=\S)(.+?)\*\*/g, "$1")
-    .trim();
+    .replace(/\*\*(?=\S)([^]+?)\*\*/g, "$1")
+    .trim() || text.trim();
+/** What a session is called in lists. */
+export const titleOf = (session: { title?: string | null; id: string }) =>
+  unmarked(session.title ?? "") || short(session.id);
+
+/** What statistics count, in the words of the glossary; as `stat_names` of ramus-render. */
+const NAMES: Record<string, Record<string, string>> = {
+  artefact: {
+    "parallel-tools": "parallel tool calls",
+    decoration: "progress and hooks",
+    replay: "messages written again",
+    sidechain: "sub-agents",
+  },
+  shape: { sidechain: "with sub-agents" },
+  agent: { task: "with a task", warmup: "without a task", inline: "in the session's file" },
+  fork: { edit: "edited prompt", interrupt: "interrupted reply" },
+  origin: {
+    fork: "forked",
+    copy: "copied",
+    continuation: "continued",
+    clear: "after /clear",
+    merge: "merged",
+    summary: "summed up",
+  },
+  source: {
+    snapshot: "checkpoint",
+    first: "first backup",
+    next: "next checkpoint",
+    write: "written",
+    edit: "edited",
+    nothing: "not recorded",
+  },
+};
+export const statName = (group: string, stable: string) => NAMES[group]?.[stable] ?? stable;
+/** The same for counts by stable word. */
+export const namedCounts = (group: string, counts: [string, number][]) =>
+  counts.map(([stable, n]): [string, number] => [statName(group, stable), n]);
 
 /** Makes labels unique: duplicates get what differs as a suffix, and a number where that is the same, too. */
 export function distinct<T>(
@@ -136,10 +176,14 @@ export const tookText = (ms: number) =>
 export const model = (name: string) => name.replace(/^claude-/, "").replace(/-\d{8}$/, "");
 /** `$0.0021`, `$12.40`, `$1,203`, as in the terminal. */
 export const money = (usd: number | null) =>
-  usd === null ? "–" : usd >= 1000 ? `$${count(Math.round(usd))}` : `$${usd.toFixed(usd > 0 && usd < 0.005 ? 4 : 2)}`;
+  usd === null
+    ? "–"
+    : usd >= 999.995
+      ? `$${count(Math.round(usd))}`
+      : `$${usd.toFixed(usd > 0 && usd < 0.005 ? 4 : 2)}`;
 /** What one reply cost; mostly cents. */
 export const replyCost = (usd: number | null) =>
-  usd === null ? "no price" : usd > 0 && usd < 0.0001 ? "<$0.0001" : `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
+  usd === null ? "no price" : usd > 0 && usd < 0.0001 ? "<$0.0001" : usd < 1 ? `$${usd.toFixed(4)}` : money(usd);
 /** `950`, `30k`, `1.2M`, `7.9G`, as in the terminal. */
 export function tokens(n: number): string {
   if (n < 1000) return String(n);

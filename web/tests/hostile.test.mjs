@@ -170,6 +170,15 @@ const CASES = [
   "<video autoplay onplay=" + BROKEN + " src=https://evil.example/v></video><audio src=x onerror=" + BROKEN + ">",
   "<button popovertarget=x commandfor=main command=close>x</button><div id=main popover>y</div>",
   "<form id=app><input name=attributes><input name=textContent></form><img name=getElementById>",
+  // Lists leave the marks of Markdown out, which must not make a tag of what was none.
+  "<**img src=x onerror=" + BROKEN + "**> <scr`ipt>" + BROKEN + "</scr`ipt> <**svg** `onload=" + BROKEN + "`>",
+  "# > - * + ".repeat(4_000) + "</title></textarea><script>" + BROKEN + "</script>",
+  "**".repeat(20_000) + "a" + "** b".repeat(5_000) + "`".repeat(20_000),
+  "[a](ms-msdt:/id) [b](intent://evil.example#Intent;end) [c](view-source:https://evil.example) [d](mailto:x) [e](file:///etc/passwd)",
+  "[a](https://good.example%2F@evil.example) [b](https:evil.example) [c](http:\\\\evil.example) [d](https://evil。example) [e](\\\\evil.example\\x)",
+  "<plaintext><xmp><script>" + BROKEN + "</script></xmp><noscript><img src=x onerror=" + BROKEN + "></noscript>",
+  '<a data-address="javascript:' + BROKEN + '" data-more data-n="1">x</a><div class="row last" data-at="0">y</div>',
+  "\u{E0001}\u{E0073}\u{E007F}\uFFF9a\uFFFAb\uFFFB \u061C\u200F\u2067" + "\u202E".repeat(500) + " \uFDFD".repeat(500),
 ];
 
 test("more hostile cases, each as a prompt and a reply", async (t) => {
@@ -193,6 +202,8 @@ test("more hostile cases, each as a prompt and a reply", async (t) => {
       },
     ),
   );
+  const title = `**Tea** <scr\`ipt>${BROKEN}</scr\`ipt> <**img src=x onerror=${BROKEN}**>`;
+  lines.push(JSON.stringify({ type: "custom-title", customTitle: title, sessionId: session }));
   const { claude } = made(t, lines, { session, project: "-__proto__-constructor" });
   const { page, go, wrong } = await open(t, await serve(t, claude));
   await go(`/s/${session}`);
@@ -226,6 +237,8 @@ test("more hostile cases, each as a prompt and a reply", async (t) => {
   await go("/");
   await page.waitForSelector(".sessions");
   await sound("overview");
+  const plain = title.replace(/[`]|[*][*]/g, "");
+  assert.equal(await page.locator("main .sessions .title").first().textContent(), plain);
   assert.deepEqual(wrong, []);
 });
 

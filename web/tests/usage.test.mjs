@@ -134,6 +134,14 @@ test("a clock that was wrong once hides nothing", async (t) => {
   await page
     .locator(".heat title", { hasText: `${daysAgo(3).slice(0, 10)}: 2 messages` })
     .waitFor({ state: "attached" });
+  // It adds up what it shows, and tells each day by the keyboard, too.
+  const legend = page.locator(".heat-legend [role=status]");
+  assert.match(await legend.textContent(), /^2 messages on 1 day of a year, most on \d+ \w+ \d{4}: 2$/);
+  await page.locator(".heat").focus();
+  for (const key of ["ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp"]) await page.keyboard.press(key);
+  assert.match(await legend.textContent(), /^\d+ \w+ \d{4}: 2 messages$/);
+  await page.keyboard.press("ArrowLeft");
+  assert.match(await legend.textContent(), /: 0 messages$/);
   assert.deepEqual(wrong, []);
 });
 

@@ -1,11 +1,25 @@
 // Names: short, and never the same for two things.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { importSource } from "./source.mjs";
 
-const { distinct, duration, lasting, middle, projectNames, tokens, tookText, unmarked, whenNext, whenSent } =
-  await importSource("words.ts");
+const {
+  distinct,
+  duration,
+  lasting,
+  middle,
+  money,
+  projectNames,
+  replyCost,
+  statName,
+  tokens,
+  tookText,
+  unmarked,
+  whenNext,
+  whenSent,
+} = await importSource("words.ts");
 
 test("projects that end alike get as much of their path as tells them apart", () => {
   const names = projectNames(["/home/ann/app", "/srv/app", "/home/ann/lib", "/home/bob/app", ""]);
@@ -31,10 +45,15 @@ test("labels that occur twice get what differs", () => {
   );
 });
 
-test("a prompt's first words are told without the marks of Markdown", () => {
-  assert.equal(unmarked("## Add a `/status` route"), "Add a /status route");
-  assert.equal(unmarked("> - **bob** and **carol** at 2 * 3"), "bob and carol at 2 * 3");
-  assert.equal(unmarked("a ** b ** c"), "a ** b ** c");
+test("titles, money and tokens are written as in the terminal", async () => {
+  // The server's tests check the same cases.
+  const cases = JSON.parse(await readFile(new URL("words.json", import.meta.url), "utf8"));
+  const page = { plain_title: unmarked, money, reply_cost: replyCost, tokens };
+  for (const group of ["artefact", "shape", "agent", "fork", "source"])
+    page[group] = (stable) => statName(group, stable);
+  assert.deepEqual(Object.keys(cases), Object.keys(page));
+  for (const [name, pairs] of Object.entries(cases))
+    for (const [value, text] of pairs) assert.equal(page[name](value), text, `${name} of ${value}`);
 });
 
 test("a message of another year has its time of day, one of the same day as the one before nothing else", () => {
@@ -60,10 +79,4 @@ test("durations are told in the unit that fits", () => {
 test("a session over many days is told in days", () => {
   const hour = 3_600_000;
   assert.deepEqual([47.5 * hour, 48 * hour, 313 * hour].map(lasting), ["47 h 30 min", "2 days", "13 days"]);
-});
-
-test("tokens are rounded as in the terminal", () => {
-  const numbers = [0, 999, 1000, 8496, 9950, 248_927, 999_499, 999_500, 1_880_000, 7_960_000_000];
-  const texts = ["0", "999", "1.0k", "8.5k", "10k", "249k", "999k", "1.0M", "1.9M", "8.0G"];
-  assert.deepEqual(numbers.map(tokens), texts);
 });

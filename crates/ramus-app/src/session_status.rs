@@ -1,7 +1,6 @@
 //! A running session in a line: its branch, its context, what it and this day cost.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
 use jiff::Zoned;
 use ramus_core::time::Time;
@@ -25,18 +24,6 @@ pub struct SessionStatus {
     pub cost: Option<f64>,
     /// What all sessions cost since midnight.
     pub cost_today: f64,
-}
-
-/// A session is live when it was written to this lately.
-pub const LIVE_PERIOD: Duration = Duration::from_secs(120);
-
-/// Whether a session is being written, by the times of its file and of its last record.
-pub fn is_live(modified: SystemTime, last_active: Option<Time>, now: SystemTime) -> bool {
-    let age = now.duration_since(modified).unwrap_or_default();
-    // A file that was copied or got a new title is new, but its messages are not.
-    let last_millis = last_active.map_or(0, Time::as_millis);
-    let silent = time_from_system(now).as_millis().saturating_sub(last_millis);
-    age < LIVE_PERIOD && u128::from(silent.unsigned_abs()) < 5 * LIVE_PERIOD.as_millis()
 }
 
 impl Workspace {

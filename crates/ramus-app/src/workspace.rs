@@ -42,6 +42,7 @@ use ramus_store::{PathError, StateDir};
 
 use crate::address::{CurrentDir, ResolvedFile, Scope};
 use crate::archive::SendPolicy;
+use crate::name::agent_name;
 use crate::prices::ActivePrices;
 use crate::resume::ClientProgram;
 use crate::search::LikeModels;
@@ -680,7 +681,7 @@ impl Workspace {
         let short_ids = self.short_ids();
         let entry = |(node, agent): (Option<NodeId>, SubAgent)| AgentEntry {
             node,
-            label: agent.meta.description.or(agent.words).unwrap_or_default(),
+            label: agent_name(&agent),
             short_id: short_ids.shorten_id(&agent.file.id).to_owned(),
             id: agent.file.id,
             records: agent.records,

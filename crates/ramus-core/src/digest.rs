@@ -13,6 +13,7 @@ use crate::agent::inline_agents;
 use crate::annotation::Annotation;
 use crate::body::{UserText, classify_user_text, label_text};
 use crate::branches::{Artefact, BranchStatus, ForkKind};
+use crate::characters::is_visible;
 use crate::defect::{Defect, DefectKind};
 use crate::history::{AgentClass, History, SessionClass};
 use crate::ids::{IdHash, RecordUuid, ShortUuids};
@@ -383,7 +384,7 @@ fn digest_conversations(history: &History) -> (SessionDigest, Vec<u32>) {
         last_prompt: history
             .last_prompt()
             .map(|prompt| one_line(&label_text(prompt)))
-            .filter(|prompt| !prompt.is_empty()),
+            .filter(|prompt| is_visible(prompt)),
         first_prompt: resuming.and_then(|conversation| conversation.opening).and_then(words),
         summaries: session.summaries().map(|(text, leaf)| (one_line(text), leaf)).collect(),
         agents: session.agent_results().iter().map(|(_, agent)| agent.clone()).collect(),

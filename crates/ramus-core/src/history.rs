@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use crate::body::RecordBody;
 use crate::branches::{Conversation, MainChain, SessionBranches};
+use crate::characters::is_visible;
 use crate::client_path::{ResumeNote, ResumeNotes, resume_notes};
 use crate::files::CheckpointHistory;
 use crate::ids::{RecordUuid, ShortUuids};
@@ -277,7 +278,7 @@ impl History {
                 .iter()
                 .rev()
                 .find_map(|note| pick(&note.kind))
-                .filter(|title| !title.trim().is_empty())
+                .filter(|title| is_visible(title))
         };
         last(|note| match note {
             SessionNoteKind::CustomTitle(title) => Some(title),

@@ -54,6 +54,7 @@ pub mod agent;
 pub mod annotation;
 pub mod body;
 pub mod branches;
+pub mod characters;
 pub mod client_path;
 mod client_view;
 pub mod compare;

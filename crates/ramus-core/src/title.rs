@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::characters::is_visible;
 use crate::digest::{ConversationDigest, SessionDigest};
 use crate::ids::RecordUuid;
 use crate::time::Time;
@@ -44,33 +45,33 @@ impl ProjectSummaries {
         }
         let chain = &digest.chain;
         let names = chain.positions_up(place).filter_map(|place| chain.uuids.get(place as usize));
-        names.filter_map(|name| self.0.get(name)).map(|(_, text)| &**text).next()
+        names
+            .filter_map(|name| self.0.get(name))
+            .map(|(_, text)| &**text)
+            .find(|text| is_visible(text))
     }
 }
 
-/// Returns the title of a session; `None` when nothing but its id is known.
+/// Returns the title of a session; `None` when nothing but its id is known. A text of which nothing is
+/// visible is no title.
 pub fn session_title<'a>(
     digest: &'a SessionDigest,
     summaries: &'a ProjectSummaries,
 ) -> Option<&'a str> {
     let resuming =
         digest.conversations.iter().find(|end| end.resumes).or(digest.conversations.last());
-    let prompts = || digest.conversations.iter().filter_map(|end| end.first_prompt.as_deref());
+    let prompts =
+        || digest.conversations.iter().filter_map(|end| visible(end.first_prompt.as_deref()));
+    let own_summary = || digest.summaries.first().map(|(text, _)| &**text);
     digest
         .given_title
         .as_deref()
         .or_else(|| summaries.summary_on_path(digest, resuming?.position))
         .or(digest.last_prompt.as_deref())
-        .or(digest.first_prompt.as_deref())
+        .or_else(|| visible(digest.first_prompt.as_deref()))
         .or_else(|| prompts().next_back())
-        .or_else(|| {
-            digest
-                .summaries
-                .first()
-                .filter(|_| digest.conversations.is_empty())
-                .map(|(text, _)| &**text)
-        })
-        .filter(|title| !title.is_empty())
+        .or_else(|| own_summary().filter(|_| digest.conversations.is_empty()))
+        .filter(|title| is_visible(title))
 }
 
 /// Returns the title of a conversation; `None` when nothing but its id is known.
@@ -88,8 +89,7 @@ pub fn conversation_title<'a>(
         .given_title
         .as_deref()
         .or_else(|| summaries.summary_on_path(digest, conversation.position))
-        .or(conversation.first_prompt.as_deref())
-        .filter(|title| !title.is_empty())
+        .or_else(|| visible(conversation.first_prompt.as_deref()))
 }
 
 /// Returns the title that distinguishes a conversation from the others of its session, by its number.
@@ -104,11 +104,16 @@ pub fn branch_title<'a>(
     let index = number.and_then(|number| (number as usize).checked_sub(1));
     match index.and_then(|index| digest.conversations.get(index)) {
         Some(own) if !own.resumes => {
-            let prompt = own.answered_prompt.as_deref().or(own.first_prompt.as_deref());
+            let prompt = visible(own.answered_prompt.as_deref())
+                .or_else(|| visible(own.first_prompt.as_deref()));
             prompt.or_else(|| conversation_title(digest, own, summaries))
         }
         _ => session_title(digest, summaries),
     }
+}
+
+fn visible(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| is_visible(text))
 }
 
 /// Shortens a title that something is added to.
@@ -119,4 +124,45 @@ pub fn short_title(title: &str) -> String {
         return one_line;
     }
     one_line.chars().take(LONG - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::jsonl;
+
+    use super::*;
+    use crate::history::History;
+    use crate::resume::ResumeRule;
+    use crate::session::Session;
+
+    #[track_caller]
+    fn check(short: &str, expected: Option<&str>) {
+        let mut session = Session::default();
+        session.push(jsonl(short).as_bytes());
+        session.finish_last_line();
+        let digest = SessionDigest::new(&History::new(session, ResumeRule::Client));
+        let mut summaries = ProjectSummaries::default();
+        summaries.add_digest(&digest, Time::parse(b"2026-01-01T00:00:00Z").unwrap());
+        assert_eq!(session_title(&digest, &summaries), expected);
+        assert_eq!(branch_title(&digest, Some(1), &summaries), expected);
+    }
+
+    #[test]
+    fn a_text_of_which_nothing_is_visible_is_no_title() {
+        let titles = "
+            a      user       a pot of tea
+            b < a  assistant  yes
+            -      ai-title   Tea
+            -      title      \u{200b}\u{feff}
+        ";
+        check(titles, Some("Tea"));
+        let summary = "
+            a      user       a pot of tea
+            b < a  assistant  yes
+            -      summary:b  \u{3164}
+            -      last-prompt:b  \u{2060}\u{200d}
+        ";
+        check(summary, Some("a pot of tea"));
+        check("a  user  \u{200b}\nb < a  assistant  yes", None);
+    }
 }

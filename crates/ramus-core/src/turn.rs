@@ -27,10 +27,13 @@ mod fork;
 
 mod label;
 
+mod running;
+
 pub use action::ToolAction;
 pub use exchange::{BackgroundTask, Exchange, ExchangeCollector, ExchangeStart};
 pub use fork::fork_turn;
 pub use label::{MessageLabel, message_label};
+pub use running::last_reply;
 pub use walk::{PathTurns, path_turns};
 
 /// One entry of a transcript.
@@ -148,6 +151,8 @@ pub struct ToolCall {
     pub input: Value,
     /// `None`: interrupted, still running, or lost.
     pub result: Option<ToolOutcome>,
+    /// It is running ([`Turn::mark_running`]).
+    pub running: bool,
     /// The sidechain that did the work, if the result names it.
     pub agent: Option<String>,
 }

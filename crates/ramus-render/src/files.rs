@@ -10,6 +10,7 @@ use ramus_core::time::Time;
 
 use crate::diff::{DiffConfig, count_changes, diff_lines};
 use crate::table::{Table, bytes, cell};
+use crate::text::source_name;
 use crate::{Label, Line};
 
 /// Returns the moment in a line, and a table of its files with their sizes: the last lines, in order.
@@ -30,8 +31,10 @@ pub fn file_list(
             FileContent::Backup(backup) => format!("v{}", backup.version),
             _ => String::new(),
         };
-        let source =
-            if file.source == ContentSource::Nothing { "·" } else { file.source.as_str() };
+        let source = match file.source {
+            ContentSource::Nothing => "·",
+            source => source_name(source.as_str()),
+        };
         table.row(vec![
             cell(shown_path(&file.path, &moment.cwd), label),
             cell(state, label),

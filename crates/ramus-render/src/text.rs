@@ -4,6 +4,7 @@ mod line_writer;
 
 pub(crate) mod reply;
 
+mod stat_names;
 pub(crate) mod tool_call;
 
 mod outcome;
@@ -32,9 +33,12 @@ use crate::{layout, markdown};
 use line_writer::{LastWritten, LineWriter};
 
 pub(crate) use amounts::media_label;
-pub use amounts::{count_noun, format_dollars, format_tokens, grouped_digits};
+pub use amounts::{
+    count_noun, format_dollars, format_reply_dollars, format_tokens, grouped_digits,
+};
 pub use notes::{fork_kind_phrase, fork_summary, guess_note, resume_note};
 pub(crate) use reply::model_name;
+pub use stat_names::{agent_class_name, artefact_name, shape_name, source_name};
 pub use usage::{reply_usage_line, usage_line};
 pub use withheld_thoughts::{WithheldThoughts, is_withheld};
 
@@ -57,7 +61,7 @@ pub struct TextConfig<'a> {
     pub show: &'a str,
     /// Paths below this directory are shown relative to it. Empty: all paths are absolute.
     pub cwd: &'a str,
-    /// The calls that are running at this moment. Others without a result were interrupted or lost.
+    /// Calls that are running, with the time since their start. Those of [`ToolCall::running`] run too.
     pub running: &'a [RunningCall],
     pub time: &'a dyn Fn(Time) -> String,
 }

@@ -1,5 +1,6 @@
 //! Detects whether a session is in use right now (R24).
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -10,15 +11,30 @@ use crate::regular_file;
 ///
 /// Clients since 2.1 register in `sessions/<pid>.json`. Older ones cannot be detected.
 pub fn find_open_client(root: &Path, session: &str) -> Option<u32> {
-    let entries = fs::read_dir(root.join("sessions")).ok()?;
-    let holds = |path: &Path| {
-        let text = regular_file::read_limited(path, regular_file::SMALL_FILE_BYTES).ok()?;
-        let open_session: serde_json::Value = serde_json::from_slice(&text).ok()?;
-        let pid: u32 = open_session.get("pid")?.as_u64()?.try_into().ok()?;
-        (open_session.get("sessionId")?.as_str()? == session && is_process_alive(pid))
-            .then_some(pid)
+    registered_clients(root)
+        .find(|(open, pid)| open == session && is_process_alive(*pid))
+        .map(|(_, pid)| pid)
+}
+
+/// Returns the ids of all sessions that clients have open.
+pub fn open_sessions(root: &Path) -> HashSet<String> {
+    registered_clients(root)
+        .filter(|(_, pid)| is_process_alive(*pid))
+        .map(|(session, _)| session)
+        .collect()
+}
+
+/// Returns the sessions that clients registered, with their process ids; a client may have died since.
+fn registered_clients(root: &Path) -> impl Iterator<Item = (String, u32)> {
+    let client = |entry: fs::DirEntry| {
+        let text =
+            regular_file::read_limited(&entry.path(), regular_file::SMALL_FILE_BYTES).ok()?;
+        let client: serde_json::Value = serde_json::from_slice(&text).ok()?;
+        let pid = client.get("pid")?.as_u64()?.try_into().ok()?;
+        Some((client.get("sessionId")?.as_str()?.to_owned(), pid))
     };
-    entries.flatten().find_map(|entry| holds(&entry.path()))
+    let entries = fs::read_dir(root.join("sessions")).into_iter().flatten().flatten();
+    entries.filter_map(client)
 }
 
 #[cfg(unix)]

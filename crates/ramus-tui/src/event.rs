@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 
 use ramus_app::annotations::message_target;
+use ramus_app::name::plain_title;
 use ramus_app::survey::time_from_system;
 use ramus_app::{ExportFormat, NodeSelector, ResumeDecision};
 use ramus_core::annotation::{AnnotationTarget, Annotations};
@@ -399,7 +400,7 @@ impl Chapter {
             let digest = SessionDigest::new(&self.history);
             let mut summaries = ProjectSummaries::default();
             summaries.add_digest(&digest, time_from_system(self.file.modified));
-            session_title(&digest, &summaries).map(str::to_owned)
+            session_title(&digest, &summaries).map(plain_title)
         });
         title.as_deref()
     }

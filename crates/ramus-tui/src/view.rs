@@ -1,5 +1,6 @@
 //! State → buffer; calls the panes.
 
+use ramus_app::name::plain_title;
 use ramus_core::digest::one_line;
 use ramus_render::layout::{self, truncate_line};
 use ramus_render::lineage::lineage_lines;
@@ -241,7 +242,7 @@ fn transcript_title(state: &ScreenState, reading: &transcript::TranscriptPane) -
             .first()
             .map(|fold| history.message_tree.message(*fold).head);
         let words = first.and_then(|first| history.session.preview_text(first)).unwrap_or_default();
-        return one_line(words).into();
+        return plain_title(&one_line(words));
     }
     let listed = state.list.session_of(&reading.chapter.file.path);
     if let Some(title) = listed.and_then(|session| session.title.clone()) {

@@ -196,6 +196,7 @@ pub(crate) async fn add_etag(request: Request, next: Next) -> Response {
 #[cfg(test)]
 mod tests {
     mod types;
+    mod words;
 
     use std::sync::mpsc;
 

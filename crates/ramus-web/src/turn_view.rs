@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use ramus_core::body::{ContentBlock, Media, MediaSource};
 use ramus_core::history::History;
 use ramus_core::price::PriceList;
 use ramus_core::session::NodeId;
@@ -13,139 +12,20 @@ use ramus_render::export::{
     DocumentSection, ExportConfig, ToolDetail, compaction_tokens, document_sections, fallback_text,
     hook_verb, notification_text, summarize_call,
 };
-use ramus_render::json::{ReplyUsage, from_reply};
+use ramus_render::json::from_reply;
 use ramus_render::text::{guess_note, is_withheld, resume_note};
 use ramus_render::{diff, html};
-use serde::Serialize;
+
+mod picture;
+mod view;
+
+use picture::{call_media, picture_piece};
+pub(crate) use picture::{picture_type, turn_pictures};
+use view::{CallView, ForkView, WayView};
+pub(crate) use view::{Piece, View};
 
 /// Longer texts are cut until the reader asks for the rest.
 const MAX_TEXT_BYTES: usize = 24 * 1024;
-
-/// One thing a reader sees.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct View {
-    /// Its position on the path, and which of the turns there it is.
-    pub(crate) at: usize,
-    pub(crate) i: usize,
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    uuid: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    timestamp: Option<String>,
-    /// The time of its last record, if that is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    ended: Option<String>,
-    /// A word next to the role: the model, `queued`, the trigger of a compaction.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    #[cfg_attr(test, ts(as = "Option<_>", optional))]
-    detail: String,
-    #[serde(skip_serializing_if = "is_false")]
-    #[cfg_attr(test, ts(as = "Option<_>", optional))]
-    recovered: bool,
-    parts: Vec<Piece>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    fork: Option<ForkView>,
-    /// Tokens, context size and cost of a reply.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    usage: Option<ReplyUsage>,
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-/// A piece of a turn.
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-#[serde(tag = "t", rename_all = "snake_case")]
-pub(crate) enum Piece {
-    /// Escaped HTML of ours; `cut`: how many bytes there are in all.
-    Html {
-        html: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(test, ts(optional))]
-        cut: Option<usize>,
-    },
-    /// Text as it is; `html`: the same read as Markdown.
-    Text {
-        text: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(test, ts(optional))]
-        html: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(test, ts(optional))]
-        cut: Option<usize>,
-    },
-    /// A line about something that happened.
-    Note {
-        text: String,
-        bad: bool,
-    },
-    /// Something to open.
-    Fold {
-        title: String,
-        html: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(test, ts(optional))]
-        cut: Option<usize>,
-    },
-    Thinking {
-        html: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        #[cfg_attr(test, ts(optional))]
-        cut: Option<usize>,
-    },
-    Call(CallView),
-    /// The `n`-th picture of the turn.
-    Picture {
-        n: usize,
-        name: String,
-        shown: bool,
-    },
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct CallView {
-    /// Which of the calls of the turn it is.
-    n: usize,
-    /// `run`, `read`, `edit`, `write`, `grep`, …: selects the icon.
-    tool: &'static str,
-    name: String,
-    subject: String,
-    outcome: String,
-    failed: bool,
-    running: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    agent: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-struct ForkView {
-    kind: &'static str,
-    ways: Vec<WayView>,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-struct WayView {
-    node: String,
-    leaf: String,
-    words: String,
-    timestamp: Option<String>,
-    messages: u32,
-    draft: bool,
-    current: bool,
-    taken: bool,
-}
 
 /// How a turn is shown.
 pub(crate) struct TurnViewer<'a> {
@@ -474,53 +354,6 @@ pub(crate) fn turn_text(turn: &Turn) -> String {
         TurnKind::Compaction(compaction) => compaction.summary.clone().unwrap_or_default(),
         TurnKind::Notification(news) => news.text.clone(),
         _ => String::new(),
-    }
-}
-
-/// Returns the pictures of a turn in the order they are numbered.
-pub(crate) fn turn_pictures(turn: &Turn) -> Vec<&Media> {
-    match &turn.kind {
-        TurnKind::Prompt(prompt) => prompt.media.iter().collect(),
-        TurnKind::Reply(answer) => {
-            let media = answer.parts.iter().flat_map(|part| match part {
-                ReplyPart::Media(media) => vec![media],
-                ReplyPart::Call(call) => call_media(call).collect(),
-                _ => Vec::new(),
-            });
-            media.collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn call_media(call: &ToolCall) -> impl Iterator<Item = &Media> {
-    let blocks = call.result.iter().flat_map(|result| &result.content);
-    blocks.filter_map(|block| match block {
-        ContentBlock::Image(media) | ContentBlock::Document(media) => Some(media),
-        _ => None,
-    })
-}
-
-fn picture_piece(n: usize, media: &Media) -> Piece {
-    let kind = media.media_type.as_deref().unwrap_or("attachment");
-    let name = match &media.title {
-        Some(title) => format!("{title} ({kind})"),
-        None => kind.to_owned(),
-    };
-    Piece::Picture { n, name, shown: picture_type(media).is_some() }
-}
-
-/// Returns the type of a picture that a browser may draw: no documents, nothing with scripts.
-pub(crate) fn picture_type(media: &Media) -> Option<&'static str> {
-    if !matches!(media.source, MediaSource::Base64(_)) {
-        return None;
-    }
-    match media.media_type.as_deref() {
-        Some("image/png") => Some("image/png"),
-        Some("image/jpeg") => Some("image/jpeg"),
-        Some("image/gif") => Some("image/gif"),
-        Some("image/webp") => Some("image/webp"),
-        _ => None,
     }
 }
 

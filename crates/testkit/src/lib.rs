@@ -31,7 +31,7 @@ mod test_postgres;
 mod test_terminal;
 
 pub use corpus::{CorpusTruth, write_corpus};
-pub use short_form::jsonl;
+pub use short_form::{START_SECOND, jsonl};
 pub use skip::{shared_material, skip_test};
 pub use test_home::TestHome;
 pub use test_postgres::TestPostgres;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// The second at which short-form sessions begin: 2026-01-01T00:00:00Z.
-const START_SECOND: i64 = 1_767_225_600;
+pub const START_SECOND: i64 = 1_767_225_600;
 
 /// Turns a short-form session into JSONL.
 ///

@@ -1,9 +1,9 @@
 // Two conversations side by side: messages, files, totals.
 
-import { type Diff, type DiffSpent, query as asQuery } from "../api";
+import { type Diff, type DiffSpent, type Sessions, query as asQuery } from "../api";
 import { useGet } from "../hooks";
 import { Html } from "../html";
-import { Failure, Head, Time, Waiting } from "../parts";
+import { Failure, Head, SessionList, Time, Waiting } from "../parts";
 import * as route from "../route";
 import { Turn } from "../turn";
 import { count, lasting, money, several, tokens, unmarked } from "../words";
@@ -12,6 +12,21 @@ const unpriced = (spent: DiffSpent) =>
   Object.entries(spent.unpriced)
     .map(([name, n]) => `${name} (${tokens(n)} tokens)`)
     .join(", ");
+
+/** What to do where nothing is compared yet. */
+function Choose() {
+  const { data } = useGet<Sessions>("sessions");
+  const forked = data?.sessions.filter((one) => one.conversations > 1).slice(0, 12) ?? [];
+  return (
+    <section class="card">
+      <p>
+        Open a session with several branches and press <b>Details</b>: each of its branches has <b>compare</b> beside
+        it.
+      </p>
+      {forked.length > 0 && <SessionList sessions={forked} />}
+    </section>
+  );
+}
 
 export function Compare({ query }: { query: URLSearchParams }) {
   const values = { a: query.get("a"), a_leaf: query.get("al"), b: query.get("b"), b_leaf: query.get("bl") };
@@ -26,7 +41,7 @@ export function Compare({ query }: { query: URLSearchParams }) {
     return (
       <div class="page">
         <Head title="Compare" />
-        <p>Choose two branches in the details of a session.</p>
+        <Choose />
       </div>
     );
   if (!data)
@@ -43,7 +58,7 @@ export function Compare({ query }: { query: URLSearchParams }) {
   const rows: [string, string, string][] = [
     ["messages of its own", count(data.a.messages), count(data.b.messages)],
     ["prompts", count(data.a.prompts), count(data.b.prompts)],
-    ["answers", count(data.a.answers), count(data.b.answers)],
+    ["replies", count(data.a.answers), count(data.b.answers)],
     ["time", lasting(data.a.duration_ms), lasting(data.b.duration_ms)],
     ["tokens out", tokens(data.usage.a.output), tokens(data.usage.b.output)],
     [

@@ -8,7 +8,7 @@ import { useGet } from "../hooks";
 import { Time } from "../parts";
 import * as route from "../route";
 import type { Say } from "../toast";
-import { bytes, distinct, several, short, unmarked, whenSent } from "../words";
+import { bytes, distinct, several, short, statName, unmarked, whenSent } from "../words";
 
 /** The details panel: conversations, resume point, facts and actions. */
 export function Details({
@@ -66,7 +66,7 @@ export function Details({
               <span class="words">{labels[index]}</span>
               <span class="facts">
                 @{one.n} · {several(one.messages, "message")}
-                {one.fork_kind ? ` · left at ${one.fork_kind}` : ""}
+                {one.fork_kind ? ` · left at ${statName("fork", one.fork_kind)}` : ""}
                 {one.draft ? " · draft" : ""}
               </span>
             </a>

@@ -7,7 +7,7 @@ import { useGet } from "../hooks";
 import { Html } from "../html";
 import { Failure, Head, Waiting } from "../parts";
 import * as route from "../route";
-import { bytes, several, short } from "../words";
+import { bytes, several, short, statName } from "../words";
 
 const SOURCES: Record<string, string> = {
   snapshot: "Claude Code's backup of that prompt",
@@ -112,7 +112,7 @@ export function FilesView({
                       : file.state === "absent"
                         ? "did not exist yet"
                         : "not known"}{" "}
-                    · {file.source}
+                    · {statName("source", file.source)}
                     {doubt(file) && <span class="left-word"> · {doubt(file)}</span>}
                   </span>
                 </a>

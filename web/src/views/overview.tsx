@@ -1,11 +1,12 @@
 // The overview: totals, recent sessions, and sessions due for deletion.
 
+import { useState } from "preact/hooks";
 import type { Overview as Told } from "../api";
 import { ArchiveOffer } from "../archive";
 import { useGet, useNews } from "../hooks";
 import { Failure, Gone, Head, Numbers, SessionList, Waiting } from "../parts";
 import * as route from "../route";
-import { bytes, exactly, several, short, until } from "../words";
+import { bytes, count, exactly, onDay, several, titleOf, until } from "../words";
 
 export function Overview() {
   const { data, error, again } = useGet<Told>("overview");
@@ -52,7 +53,7 @@ export function Overview() {
           <ul class="leaving">
             {data.leaving.slice(0, 12).map((one) => (
               <li key={one.id + one.project}>
-                <a href={route.session(route.key(one))}>{one.title ?? short(one.id)}</a>{" "}
+                <a href={route.session(route.key(one))}>{titleOf(one)}</a>{" "}
                 <time dateTime={one.at} title={exactly(one.at)}>
                   {until(one.at)}
                 </time>
@@ -85,31 +86,47 @@ export function Overview() {
 
 const DAY = 86_400_000;
 const noon = (day: string) => Date.parse(`${day}T12:00:00Z`);
+const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
+/** How many days an arrow key goes: a column is a week. */
+const STEPS: Record<string, number> = { ArrowLeft: -7, ArrowRight: 7, ArrowUp: -1, ArrowDown: 1 };
 
 /** Up to a year of days: one square per day, one column per week. */
 function Heat({ activity }: { activity: Record<string, number> }) {
+  const [over, setOver] = useState<string>();
   const days = Object.keys(activity).sort();
   if (days.length === 0) return null;
   // Ends today, so that a current pause is visible.
-  const today = noon(new Date().toISOString().slice(0, 10));
+  const today = noon(dayOf(Date.now()));
   const ahead = noon(days[days.length - 1]);
   // A clock that was wrong once does not move the calendar into the future.
   const newest = days.some((day) => noon(day) <= today) ? today : ahead;
-  const end = newest + (6 - new Date(newest).getUTCDay()) * DAY;
+  // Weeks begin on Monday, as in the terminal.
+  const end = newest + ((7 - new Date(newest).getUTCDay()) % 7) * DAY;
   const weeks = 53;
   const begin = end - (weeks * 7 - 1) * DAY;
-  const most = Math.max(...Object.values(activity));
+  const shown = days.filter((day) => noon(day) >= begin && noon(day) <= newest);
+  const most = Math.max(0, ...shown.map((day) => activity[day]));
+  const busiest = shown.find((day) => activity[day] === most);
   const squares = [];
   const months = [];
   for (let week = 0; week < weeks; week++) {
     for (let day = 0; day < 7; day++) {
       const time = new Date(begin + (week * 7 + day) * DAY);
       if (time.getTime() > newest) break;
-      const key = time.toISOString().slice(0, 10);
+      const key = dayOf(time.getTime());
       const n = activity[key] ?? 0;
       const level = n === 0 ? 0 : Math.ceil((4 * Math.log1p(n)) / Math.log1p(most));
       squares.push(
-        <rect key={key} x={week * 14} y={18 + day * 14} width="11" height="11" rx="2.5" class={`heat${level}`}>
+        <rect
+          key={key}
+          x={week * 14}
+          y={18 + day * 14}
+          width="11"
+          height="11"
+          rx="2.5"
+          class={`heat${level}${key === over ? " heat-over" : ""}`}
+          onMouseEnter={() => setOver(key)}
+        >
           <title>{`${key}: ${several(n, "message")}`}</title>
         </rect>,
       );
@@ -121,44 +138,61 @@ function Heat({ activity }: { activity: Record<string, number> }) {
         );
     }
   }
-  const LEFT = 26;
-  const total = Object.values(activity).reduce((sum, n) => sum + n, 0);
+  const total = shown.reduce((sum, day) => sum + activity[day], 0);
   return (
     <section class="card">
       <h2>Activity</h2>
-      <div
-        class="heat"
-        ref={(box) => {
-          if (box) box.scrollLeft = box.scrollWidth;
-        }}
-        tabIndex={0}
-        role="group"
-        aria-label="Activity by day"
-      >
-        <svg
-          viewBox={`${-LEFT} 0 ${weeks * 14 + LEFT} 118`}
-          role="img"
-          aria-label={`Messages by day up to ${days[days.length - 1]}: ${several(total, "message")} on ${several(days.length, "day")}`}
-        >
-          {months}
-          {["Mon", "Wed", "Fri"].map((day, n) => (
-            <text key={day} x={-LEFT} y={41 + n * 28}>
+      <div class="heat-days">
+        <svg viewBox="0 0 26 118" aria-hidden="true">
+          {["Mon", "Wed", "Fri", "Sun"].map((day, n) => (
+            <text key={day} x="0" y={27 + n * 28}>
               {day}
             </text>
           ))}
-          {squares}
         </svg>
+        <div
+          class="heat"
+          ref={(box) => {
+            if (box) box.scrollLeft = box.scrollWidth;
+          }}
+          tabIndex={0}
+          role="group"
+          aria-label="Activity by day; the arrow keys go through the days"
+          onMouseLeave={() => setOver(undefined)}
+          onBlur={() => setOver(undefined)}
+          onKeyDown={(event) => {
+            const step = STEPS[event.key];
+            if (!step) return;
+            event.preventDefault();
+            const next = over === undefined ? newest : noon(over) + step * DAY;
+            setOver(dayOf(Math.min(newest, Math.max(begin, next))));
+          }}
+        >
+          <svg
+            viewBox={`0 0 ${weeks * 14} 118`}
+            role="img"
+            aria-label={`Messages by day: ${several(total, "message")} on ${several(shown.length, "day")}`}
+          >
+            {months}
+            {squares}
+          </svg>
+        </div>
       </div>
       <p class="heat-legend">
-        <span>
-          {several(total, "message")} on {several(days.length, "day")}
+        <span role="status">
+          {over === undefined
+            ? busiest
+              ? `${several(total, "message")} on ${several(shown.length, "day")} of a year, most on ${onDay(busiest)}: ${count(most)}`
+              : "No messages in the last year"
+            : `${onDay(over)}: ${several(activity[over] ?? 0, "message")}`}
         </span>
-        <span class="grow" />
-        Less
-        {[0, 1, 2, 3, 4].map((level) => (
-          <i key={level} class={`heat${level}`} />
-        ))}
-        More
+        <span class="heat-scale">
+          Less
+          {[0, 1, 2, 3, 4].map((level) => (
+            <i key={level} class={`heat${level}`} />
+          ))}
+          More
+        </span>
       </p>
     </section>
   );

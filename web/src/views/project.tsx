@@ -5,7 +5,7 @@ import { query } from "../api";
 import { useGet, useNews } from "../hooks";
 import { Bars, Failure, Gone, Head, Numbers, SessionList, Time, Waiting } from "../parts";
 import * as route from "../route";
-import { bytes, several, short } from "../words";
+import { bytes, namedCounts, several, short, unmarked } from "../words";
 
 export function ProjectView({ name }: { name: string }) {
   const { data, error, again } = useGet<Sessions>(`sessions${query({ project: name })}`);
@@ -54,7 +54,7 @@ export function ProjectView({ name }: { name: string }) {
             {data.lost_agents.map((one) => (
               <li key={one.agent}>
                 <a href={route.session(`agent-${one.agent}`)}>
-                  <span class="title">{one.title ?? one.agent}</span>
+                  <span class="title">{unmarked(one.title ?? "") || one.agent}</span>
                   <span class="facts">
                     <span>agent of {short(one.session)}</span>
                     <span>{several(one.messages, "message")}</span>
@@ -67,7 +67,9 @@ export function ProjectView({ name }: { name: string }) {
         </section>
       )}
       <Gone project={name} />
-      {numbers && numbers.forks > 0 && <Bars title="Forks by kind" of={Object.entries(numbers.forks_by_kind)} />}
+      {numbers && numbers.forks > 0 && (
+        <Bars title="Forks by kind" of={namedCounts("fork", Object.entries(numbers.forks_by_kind))} />
+      )}
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { projectName } from "../projects";
 import { isWhole, pattern } from "../mark";
 import { Failure, Head, Time } from "../parts";
 import { beside, go, key, onLeave, placeHere, session } from "../route";
-import { several, short } from "../words";
+import { several, short, unmarked } from "../words";
 
 const FIELDS = ["q", "regex", "role", "branch", "tool", "since", "until", "project", "session", "sort"] as const;
 
@@ -229,7 +229,8 @@ export function Search({ query }: { query: URLSearchParams }) {
                   {hit.status === "active" ? "●" : hit.status ? "○" : "·"}
                 </span>
                 <span class="title">
-                  {hit.title ?? (isGone(hit) ? `deleted session ${short(hit.session)}` : short(hit.session))}
+                  {(hit.title && unmarked(hit.title)) ||
+                    (isGone(hit) ? `deleted session ${short(hit.session)}` : short(hit.session))}
                 </span>
                 <span class="facts">
                   {hit.agent && <span class="agent-word">agent</span>}

@@ -12,7 +12,7 @@ import * as route from "../route";
 import { Transcript } from "../transcript";
 import { Tree } from "../tree";
 import type { Say } from "../toast";
-import { short } from "../words";
+import { titleOf } from "../words";
 import { Details } from "./details";
 import { useAnswers } from "./session/answers";
 import { useArrival } from "./session/arrival";
@@ -92,7 +92,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
     if (listed && detail.data && listed !== detail.data.title) detail.again();
   }, [listed]);
   useEffect(() => {
-    document.title = `${detail.data?.title ?? short(id)} · ramus`;
+    document.title = `${titleOf({ title: detail.data?.title, id })} · ramus`;
   }, [detail.data?.title]);
   const goRow = useCallback(
     (row: Row) => {
@@ -116,7 +116,7 @@ export function SessionView({ id, leaf, at, mark, listed, say }: Props) {
       </div>
     );
   const session = detail.data;
-  const title = session?.title ?? short(id);
+  const title = titleOf({ title: session?.title, id });
   return (
     <div class={`session${panels.shown ? " with-panel" : ""}`}>
       <Head

@@ -4,7 +4,7 @@ import type { Stats } from "../api";
 import { useGet } from "../hooks";
 import { Bars, Failure, Head, Numbers, Waiting } from "../parts";
 import * as route from "../route";
-import { bytes, count } from "../words";
+import { bytes, count, namedCounts, unmarked } from "../words";
 
 const sorted = (of: Record<string, number>, most = 14): [string, number][] =>
   Object.entries(of)
@@ -48,11 +48,14 @@ export function StatsView() {
             ["drafts", data.drafts],
           ]}
         />
-        <Bars title="Forks by kind" of={Object.entries(data.forks_by_kind)} />
+        <Bars title="Forks by kind" of={namedCounts("fork", Object.entries(data.forks_by_kind))} />
         <Bars title="Records by type" of={sorted(data.by_type)} />
-        <Bars title="Not forks: several children for other reasons" of={sorted(data.artefacts)} />
-        <Bars title="Shape of sessions" of={sorted(data.flow)} />
-        <Bars title="Agents" of={sorted(data.agents)} />
+        <Bars
+          title="Not forks: several messages follow one for other reasons"
+          of={namedCounts("artefact", sorted(data.artefacts))}
+        />
+        <Bars title="Shape of sessions" of={namedCounts("shape", sorted(data.flow))} />
+        <Bars title="Sub-agents" of={namedCounts("agent", sorted(data.agents))} />
       </div>
       <p class="hush">
         By parent links alone there would be {count(data.raw.forks)} forks and {count(data.raw.leaves)} leaves.
@@ -62,7 +65,7 @@ export function StatsView() {
             {" "}
             The most complex session is{" "}
             <a href={route.session(data.most_complex.session)}>
-              {data.most_complex.title ?? data.most_complex.session}
+              {unmarked(data.most_complex.title ?? "") || data.most_complex.session}
             </a>
             .
           </>

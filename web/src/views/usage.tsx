@@ -7,7 +7,7 @@ import { useGet } from "../hooks";
 import { Icon } from "../icons";
 import { Bars, Failure, Head, Numbers, Waiting } from "../parts";
 import { key, session as sessionAt } from "../route";
-import { count, model, money, several, short, tokens, unmarked, whenSent } from "../words";
+import { count, model, money, several, titleOf, tokens, unmarked, whenSent } from "../words";
 import { Blocks } from "./usage/blocks";
 import { MEASURES, STACKS, useChoices } from "./usage/choices";
 import {
@@ -369,7 +369,7 @@ function SessionTable({ data, rows, measure }: { data: DailyUsage; rows: DailyRo
                       >
                         <Icon name="chevronRight" />
                       </button>
-                      <a href={sessionAt(id)}>{session.title ?? short(session.session)}</a>
+                      <a href={sessionAt(id)}>{titleOf({ title: session.title, id: session.session })}</a>
                     </th>
                     <td>{count(sum.messages)}</td>
                     <td>{tokens(one.rows.reduce((n, row) => n + tokensOf(row), 0))}</td>

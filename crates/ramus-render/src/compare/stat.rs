@@ -9,7 +9,7 @@ use super::files::lines_changed;
 use super::{CompareConfig, ComparedConversations};
 use crate::layout::{pad_line, truncate_line};
 use crate::span::{Label, Line};
-use crate::text::amounts::{format_duration, format_tokens, grouped_digits};
+use crate::text::amounts::{format_dollars, format_duration, format_tokens, grouped_digits};
 use crate::text::reply::model_name;
 
 /// The text of an empty cell.
@@ -123,11 +123,7 @@ fn add_usage_rows(compared: &ComparedConversations<'_>, rows: &mut Vec<StatRow>)
 
 /// Returns the cost of a side. Models without a price are named.
 fn cost_cell(spent: &SpentUsage) -> Line {
-    let dollars = match spent.sum.cost {
-        cost if cost > 0.0 && cost < 0.001 => "< $0.001".to_owned(),
-        cost if cost < 1.0 => format!("${cost:.3}"),
-        cost => format!("${cost:.2}"),
-    };
+    let dollars = format_dollars(spent.sum.cost);
     if spent.unpriced.is_empty() {
         return if spent.sum.messages == 0 { number_cell(0) } else { Line::plain(&dollars) };
     }

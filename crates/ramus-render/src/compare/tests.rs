@@ -57,7 +57,7 @@ fn call(name: &str, input: serde_json::Value, output: Option<ToolOutput>) -> Rep
         name: name.to_owned(),
         input,
         result: Some(result),
-        agent: None,
+        ..ToolCall::default()
     }))
 }
 
@@ -176,7 +176,7 @@ fn words_are_marked_where_texts_are_alike() {
       replies         1                   1
     tokens          12k                 12k
       output        12k                 12k
-    cost         $0.300  no price for glm-5
+    cost          $0.30  no price for glm-5
     models       opus-5               glm-5
     ");
     assert_snapshot!(check(a, b, 80, true), @"
@@ -200,7 +200,7 @@ fn words_are_marked_where_texts_are_alike() {
       replies         1                   1
     tokens          12k                 12k
       output        12k                 12k
-    cost         $0.300  no price for glm-5
+    cost          $0.30  no price for glm-5
     models       opus-5               glm-5
     ");
 }
@@ -254,7 +254,7 @@ fn files_and_commands_are_compared_by_how_they_end() {
     commands           1                   2
     tokens           12k                 12k
       output         12k                 12k
-    cost          $0.300  no price for glm-5
+    cost           $0.30  no price for glm-5
     models        opus-5               glm-5
     ");
     assert_snapshot!(check(a, b, 80, true), @"
@@ -290,7 +290,7 @@ fn files_and_commands_are_compared_by_how_they_end() {
     commands           1                   2
     tokens           12k                 12k
       output         12k                 12k
-    cost          $0.300  no price for glm-5
+    cost           $0.30  no price for glm-5
     models        opus-5               glm-5
     ");
 }
@@ -322,7 +322,7 @@ fn unrecorded_content_is_reported() {
     files       +1 −1  1                   ·
     tokens           12k                 12k
       output         12k                 12k
-    cost          $0.300  no price for glm-5
+    cost           $0.30  no price for glm-5
     models        opus-5               glm-5
     ");
 }

@@ -36,8 +36,17 @@ pub fn format_tokens(n: u64) -> String {
 pub fn format_dollars(sum: f64) -> String {
     match sum {
         sum if sum > 0.0 && sum < 0.005 => format!("${sum:.4}"),
-        sum if sum < 1000.0 => format!("${sum:.2}"),
+        sum if sum < 999.995 => format!("${sum:.2}"),
         sum => format!("${}", grouped_digits(sum.round() as u64)),
+    }
+}
+
+/// Returns the cost of one reply, which is mostly cents: `<$0.0001`, `$0.0123`, `$4.56`, `$1,235`.
+pub fn format_reply_dollars(cost: f64) -> String {
+    match cost {
+        cost if cost > 0.0 && cost < 0.0001 => "<$0.0001".to_owned(),
+        cost if cost < 1.0 => format!("${cost:.4}"),
+        cost => format_dollars(cost),
     }
 }
 
@@ -86,6 +95,12 @@ mod tests {
     fn sums_of_dollars_are_rounded() {
         let texts = [0.0, 0.0042, 0.005, 4.558, 999.9, 1234.5].map(format_dollars);
         assert_eq!(texts, ["$0.00", "$0.0042", "$0.01", "$4.56", "$999.90", "$1,235"]);
+    }
+
+    #[test]
+    fn the_cost_of_a_reply_has_more_digits() {
+        let texts = [0.0, 0.000_01, 0.5, 12.345, 4321.9].map(format_reply_dollars);
+        assert_eq!(texts, ["$0.0000", "<$0.0001", "$0.5000", "$12.35", "$4,322"]);
     }
 
     #[test]

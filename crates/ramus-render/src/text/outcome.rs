@@ -41,11 +41,12 @@ pub(super) fn outcome_line(call: &ToolCall, config: &TextConfig<'_>) -> Line {
 }
 
 fn missing_result_line(call: &ToolCall, config: &TextConfig<'_>) -> Line {
-    let Some(running) = config.running.iter().find(|running| running.id == call.id) else {
+    let running = config.running.iter().find(|running| running.id == call.id);
+    if running.is_none() && !call.running {
         return Line::new("no result", Label::Warning);
-    };
+    }
     let mut line = Line::new("running", Label::Active);
-    if let Some(millis) = running.millis {
+    if let Some(millis) = running.and_then(|running| running.millis) {
         line.push(&format!(" {}", amounts::format_duration(millis)), Label::Time);
     }
     line

@@ -560,3 +560,22 @@ fn every_sample_reads() {
     }
     assert!(read > 0);
 }
+
+#[test]
+fn a_call_of_a_live_session_is_running() {
+    let jsonl = testkit::jsonl("a user look\nb < a call:t1:Read a.rs");
+    let history = history(jsonl.as_bytes());
+    let path = history.conversation_path(history.branches.resuming_conversation().unwrap());
+    let reply = ramus_core::turn::last_reply(&history, &path).unwrap();
+    let mut body = |node: NodeId| {
+        let span = history.session.record(node).span;
+        let bytes = &jsonl.as_bytes()[span.offset as usize..span.end_offset() as usize];
+        RecordBody::parse(bytes).ok()
+    };
+    let mut lines = Vec::new();
+    for mut turn in path_turns(&history, &path, &mut body) {
+        turn.mark_running(&history, reply);
+        write_single_turn(&turn, &CLOSED, &mut lines);
+    }
+    assert_eq!(lines.last().unwrap().to_text(), "  • Read a.rs  running");
+}

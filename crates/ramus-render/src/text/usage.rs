@@ -2,7 +2,7 @@
 
 use ramus_core::usage::{ReplyUsage, TokenCounts};
 
-use super::amounts::format_tokens;
+use super::amounts::{format_reply_dollars, format_tokens};
 use crate::layout;
 use crate::span::{Label, Line};
 
@@ -32,7 +32,7 @@ pub fn usage_line(
         ("out", Some(used.output), 3),
         ("context", context, 3),
     ];
-    let price = cost.map_or_else(|| "no price".to_owned(), reply_cost_text);
+    let price = cost.map_or_else(|| "no price".to_owned(), format_reply_dollars);
     // Columns with the lowest rank are dropped first.
     let fitting = (0..=3).map(|least| {
         let kept = cells.iter().filter(|(_, _, rank)| *rank >= least);
@@ -50,16 +50,6 @@ pub fn usage_line(
     let at = all.iter().position(fits).unwrap_or(all.len() - 1);
     let line = Line::new(name, Label::Plain).with(&all.swap_remove(at), Label::Dim);
     layout::truncate_line(&line, width)
-}
-
-/// Returns the cost of one reply, which is mostly cents: `$0.0123`, `$4.56`, `$1234`.
-fn reply_cost_text(cost: f64) -> String {
-    match cost {
-        cost if cost > 0.0 && cost < 0.0001 => "<$0.0001".to_owned(),
-        cost if cost < 1.0 => format!("${cost:.4}"),
-        cost if cost < 1000.0 => format!("${cost:.2}"),
-        cost => format!("${cost:.0}"),
-    }
 }
 
 #[cfg(test)]
@@ -100,11 +90,5 @@ mod tests {
         };
         assert_eq!(line(1, Some(1)), line(999_499, Some(12_345_678)));
         assert_eq!(line(1, None), line(1, Some(1)));
-    }
-
-    #[test]
-    fn costs_are_rounded_by_their_size() {
-        let texts = [0.0, 0.000_01, 0.5, 12.345, 4321.9].map(reply_cost_text);
-        assert_eq!(texts, ["$0.0000", "<$0.0001", "$0.5000", "$12.35", "$4322"]);
     }
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ramus_core::body::json;
+use ramus_core::characters::is_control_like;
 use ramus_core::client_path::{messages_left_out, unreported_agents};
 use ramus_core::edit::{self, AppendedLines, EditContext};
 use ramus_core::history::History;
@@ -81,16 +82,10 @@ pub fn check_title(text: &str) -> Result<&str, TitleError> {
     if length > TITLE {
         return Err(TitleError::TooLong(length));
     }
-    match title.chars().find(|char| is_invisible(*char)) {
+    match title.chars().find(|char| is_control_like(*char)) {
         Some(char) => Err(TitleError::Invisible(char.into())),
         None => Ok(title),
     }
-}
-
-/// Whether a character is a control, changes the reading direction or ends a line.
-fn is_invisible(char: char) -> bool {
-    char.is_control()
-        || matches!(char, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Plans to give a session a title.

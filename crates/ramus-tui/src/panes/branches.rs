@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ramus_app::name::plain_title;
 use ramus_core::body::label_text;
 use ramus_core::branches::{BranchStatus, Conversation};
 use ramus_core::digest::one_line;
@@ -152,7 +153,7 @@ pub(crate) fn number_duplicates(mut names: Vec<String>) -> Vec<String> {
 pub(crate) fn first_prompt(history: &History, conversation: &Conversation) -> Option<String> {
     let own = history.first_prompt(conversation).or_else(|| history.answered_prompt(conversation));
     let words = history.session.preview_text(own.or(conversation.opening)?)?;
-    Some(one_line(&label_text(words)).into()).filter(|words: &String| !words.is_empty())
+    Some(plain_title(&one_line(&label_text(words)))).filter(|words: &String| !words.is_empty())
 }
 
 fn branch_row(

@@ -50,6 +50,7 @@ pub(crate) struct SessionRow {
     pub(crate) file: HistoryFile,
     /// Nothing of it has been read yet.
     pub(crate) unread: bool,
+    /// As plain text.
     pub(crate) title: Option<String>,
     /// The first prompts of its conversations, where no title repeats them.
     pub(crate) prompts: Vec<String>,
@@ -59,8 +60,8 @@ pub(crate) struct SessionRow {
     pub(crate) cwd: Option<String>,
     /// The title comes from another session, which only a survey of all sessions finds (R15).
     pub(crate) summed_up: bool,
-    /// It has its own title.
-    pub(crate) named: bool,
+    /// The title that a person or the client gave it, as it was given.
+    pub(crate) given_title: Option<String>,
     pub(crate) messages: u32,
     pub(crate) agents: u32,
     /// When it began; `None`: no record has a time.
@@ -250,7 +251,7 @@ impl ListPane {
                 // Agents next to the session, as older clients stored them, are not counted again.
                 session.agents = session.agents.max(held.agents);
                 session.family = std::mem::take(&mut held.family);
-                if held.summed_up && !session.named {
+                if held.summed_up && session.given_title.is_none() {
                     (session.title, session.summed_up) = (held.title.take(), true);
                 }
                 *held = session;

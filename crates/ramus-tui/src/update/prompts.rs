@@ -24,7 +24,7 @@ impl ScreenState {
     /// Returns the title that the session at the cursor was given; a prompt that is shown in its place is none.
     fn given_title(&self) -> Option<&str> {
         let session = self.list.session_of(&self.session_here()?.file)?;
-        session.title.as_deref().filter(|_| session.named)
+        session.given_title.as_deref()
     }
 
     pub(super) fn prompt_key(&mut self, key: KeyEvent) -> Vec<Effect> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use ramus_app::name::{agent_name, prompt_name};
 use ramus_core::agent::{SpawnIndex, inline_agents};
 use ramus_core::session::NodeId;
 use ramus_store::agents::{SubAgent, attach_calls, read_agents};
@@ -27,7 +28,7 @@ pub(crate) fn list_agents(chapter: &Chapter) -> Vec<AgentInfo> {
     };
     let (agents, _) = read_agents(&chapter.files, session);
     let info = |(call, agent): (Option<NodeId>, SubAgent)| AgentInfo {
-        label: agent.meta.description.or(agent.words).unwrap_or_default(),
+        label: agent_name(&agent),
         id: agent.file.id.clone(),
         call,
         depth: agent.depth,
@@ -49,7 +50,7 @@ pub(crate) fn list_agents(chapter: &Chapter) -> Vec<AgentInfo> {
     let mut found: Vec<AgentInfo> = attach_calls(agents, history).into_iter().map(info).collect();
     found.extend(inline_agents(history).into_iter().map(|agent| AgentInfo {
         id: String::new(),
-        label: history.session.preview_text(agent.root).unwrap_or_default().to_owned(),
+        label: history.session.preview_text(agent.root).map(prompt_name).unwrap_or_default(),
         call: agent.call,
         depth: 0,
         records: agent.records,

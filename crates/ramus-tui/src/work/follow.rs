@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use ramus_app::session_status::{LIVE_PERIOD, is_live};
+use ramus_app::live::{LIVE_PERIOD, was_written_lately};
 use ramus_core::digest::SessionDigest;
 use ramus_core::history::History;
 use ramus_core::resume::ResumeRule;
@@ -316,7 +316,7 @@ impl FollowUpdate {
     fn note_written(&mut self, file: &HistoryFile, at: SystemTime, lines: &FollowedLines) {
         let mut written = Session::default();
         written.push(&lines.bytes);
-        if !is_live(at, written.facts().last_active, SystemTime::now()) {
+        if !was_written_lately(at, written.facts().last_active, SystemTime::now()) {
             return;
         }
         let session = match file.role {

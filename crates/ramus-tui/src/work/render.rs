@@ -7,6 +7,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use ramus_app::live::running_reply;
 use ramus_core::body::{ContentBlock, Media, ReadContent, RecordBody, ToolOutput};
 use ramus_core::history::ConversationPath;
 use ramus_core::price::PriceList;
@@ -162,9 +163,15 @@ impl BlockPainter {
             running: &want.running,
             time: &time,
         };
+        let running = (range.end == want.path.messages.len())
+            .then(|| running_reply(&chapter.file, &chapter.history, &want.path))
+            .flatten();
         let mut transcript = TranscriptWriter::resume_from(&config, flow);
         let mut lines = Vec::new();
         each_turn(&mut self.open, want, range, |mut turn| {
+            if let Some(running) = running {
+                turn.mark_running(&chapter.history, running);
+            }
             if config.tools {
                 let file = &chapter.file.path;
                 turn.read_spilled(&mut |path| {

@@ -8,6 +8,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant, SystemTime};
 
 use ramus_app::list::sessions_by_project;
+use ramus_app::name::plain_title;
 use ramus_app::survey::{Survey, time_from_system};
 use ramus_app::{Scope, Workspace};
 use ramus_core::digest::{SessionDigest, SessionListing};
@@ -104,7 +105,7 @@ fn listed_rows(projects: &[claude_dir::Project], files: &[Arc<[HistoryFile]>]) -
         last_prompt: None,
         cwd: None,
         summed_up: false,
-        named: false,
+        given_title: None,
         messages: 0,
         agents: 0,
         started: None,
@@ -161,7 +162,7 @@ fn session_row(file: &HistoryFile, listed: SessionListing<'_>) -> SessionRow {
         let words = branch_title(digest, Some(n), summaries);
         ConversationRow {
             n,
-            title: words.map(str::to_owned),
+            title: words.map(plain_title),
             status: of.status,
             resumes: of.resumes,
             draft: of.draft,
@@ -176,22 +177,26 @@ fn session_row(file: &HistoryFile, listed: SessionListing<'_>) -> SessionRow {
     for (one, name) in conversations.iter_mut().zip(number_duplicates(names)) {
         one.title = Some(name).filter(|name| !name.is_empty());
     }
-    let titles = || conversations.iter().filter_map(|one| one.title.as_deref()).chain(title);
+    let shown = title.map(plain_title);
+    let titles = || {
+        let own = conversations.iter().filter_map(|one| one.title.as_deref());
+        own.chain(shown.as_deref())
+    };
     let prompts = digest.conversations.iter().filter_map(|one| one.first_prompt.as_deref());
     let mut prompts: Vec<String> = { prompts }
         .chain(digest.first_prompt.as_deref())
+        .map(plain_title)
         .filter(|prompt| !titles().any(|title| title == *prompt))
-        .map(str::to_owned)
         .collect();
     prompts.sort_unstable();
     prompts.dedup();
     let last_prompt = digest.last_prompt.as_deref();
-    let last_prompt = last_prompt.filter(|prompt| Some(*prompt) != title).map(str::to_owned);
+    let last_prompt = last_prompt.filter(|prompt| Some(*prompt) != title).map(plain_title);
     SessionRow {
         unread: false,
         summed_up: title != session_title(digest, &ProjectSummaries::default()),
-        named: digest.given_title.is_some(),
-        title: title.map(str::to_owned),
+        given_title: digest.given_title.as_deref().map(str::to_owned),
+        title: shown,
         last_prompt,
         prompts,
         cwd: digest.facts.cwd.as_deref().map(str::to_owned),

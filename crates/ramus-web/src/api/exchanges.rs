@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State as Extract};
+use ramus_app::name::agent_name;
 use ramus_core::session::NodeId;
 use ramus_core::time::Time;
 use ramus_core::turn::{BackgroundTask, Exchange, ExchangeCollector};
@@ -173,7 +174,7 @@ pub(crate) async fn get_agent_spans(
             let facts = known.get(&*agent.file.path);
             let time = |time: Option<Time>| time.map(|time| time.to_string());
             AgentSpan {
-                words: agent.meta.description.or(agent.words).unwrap_or_default(),
+                words: agent_name(&agent),
                 depth: agent.depth,
                 records: agent.records,
                 started: time(facts.and_then(|facts| facts.started)),

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use axum::extract::{Query, State as Extract};
 use ramus_app::Scope;
 use ramus_app::list::ListRequest;
-use ramus_app::session_status::is_live;
+use ramus_app::live::LiveSessions;
 use ramus_app::survey::time_from_system;
 use ramus_core::time::Time;
 use ramus_core::title::session_title;
@@ -30,7 +30,7 @@ pub(crate) struct Overview {
     conversations: usize,
     bytes: u64,
     recent: Vec<Session>,
-    /// Ids of the sessions that are being written.
+    /// Ids of the sessions that are live.
     live: Vec<String>,
     /// How many days the client keeps a session, and whether its settings say so.
     retention_days: u32,
@@ -61,6 +61,7 @@ pub(crate) async fn get_overview(
     answer_json(state, TaskKind::Lists, |state| {
         let survey = state.workspace.survey_all();
         let now = SystemTime::now();
+        let mut live = LiveSessions::at(now);
         let due = state.workspace.due_files(&Scope::All, time_from_system(now));
         let cleanup = state.workspace.cleanup_schedule();
         let shown = ListRequest::default();
@@ -94,7 +95,7 @@ pub(crate) async fn get_overview(
                 for (day, messages) in &session.digest.days {
                     *days_of.entry(*day).or_default() += messages;
                 }
-                if is_live(session.file.modified, session.digest.facts.last_active, now) {
+                if live.is_live(&session.file, session.digest.facts.last_active) {
                     overview.live.push(session.file.id.clone());
                 }
                 let end = cleanup.deletion_time(&session.file);

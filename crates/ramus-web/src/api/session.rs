@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use axum::extract::{Path, State as Extract};
 use ramus_app::ResolvedFile;
-use ramus_app::session_status::is_live;
+use ramus_app::live::LiveSessions;
 use ramus_app::survey::{ProjectSurvey, SurveyedFile, time_from_system};
 use ramus_core::body::RecordBody;
 use ramus_core::digest::SessionDigest;
@@ -47,7 +47,7 @@ pub(crate) struct Detail {
     /// The session that this agent works for.
     parent: Option<String>,
     forked_from: Option<[String; 2]>,
-    /// It is being written to.
+    /// It was written to a moment ago, or is open in Claude Code.
     live: bool,
     /// Changes when the file does.
     stamp: String,
@@ -93,7 +93,7 @@ pub(crate) async fn get_session(
                 .forked_from
                 .as_ref()
                 .map(|(session, message)| [session.to_string(), message.to_string()]),
-            live: is_live(found.file.modified, facts.last_active, SystemTime::now()),
+            live: LiveSessions::at(SystemTime::now()).is_live(&found.file, facts.last_active),
             stamp: format!(
                 "{}-{}",
                 found.file.bytes,

@@ -4,8 +4,10 @@ use std::cell::RefCell;
 use std::path::{Path as FilePath, PathBuf};
 
 use ramus_app::conversation::each_turn_with;
+use ramus_app::live::running_reply;
 use ramus_app::{NodeSelector, OpenConversation};
 use ramus_core::digest::digest_resume_point;
+use ramus_core::message_tree::MessageNodeId;
 use ramus_core::price::PriceList;
 use ramus_core::resume::ResumeRule;
 use ramus_render::json::{self, Answer};
@@ -148,8 +150,11 @@ fn show_address(
         ui.print_line(&Line::default())?;
     }
     let mut turns = 0;
-    for part in parts {
-        turns += print_part(ui, args, part, short_ids.shorten_id(&part.file.id), &mut counted)?;
+    for (at, part) in parts.iter().enumerate() {
+        let running = running_reply(&part.file, &part.history, &part.path);
+        let running = running.filter(|_| at + 1 == parts.len());
+        let id = short_ids.shorten_id(&part.file.id);
+        turns += print_part(ui, args, part, running, id, &mut counted)?;
     }
     if args.usage {
         counted.count_agents(open.file.files_beside(), parts, workspace.resume_rule())?;
@@ -211,6 +216,7 @@ fn print_part(
     ui: &mut Ui,
     args: &ShowArgs,
     part: &LinkedPathPart,
+    running: Option<MessageNodeId>,
     id: &str,
     counted: &mut TranscriptUsage,
 ) -> Result<usize, CommandError> {
@@ -237,6 +243,9 @@ fn print_part(
     each_turn_with(part, args.full, |mut turn| -> Result<(), CommandError> {
         turns += 1;
         counted.count_turn(&mut turn);
+        if let Some(running) = running {
+            turn.mark_running(&part.history, running);
+        }
         if config.tools {
             turn.read_spilled(&mut |path| {
                 ramus_store::read_spilled_output(&part.file.path, FilePath::new(path))

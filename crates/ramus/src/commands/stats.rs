@@ -10,6 +10,7 @@ use ramus_core::ids::ShortIds;
 use ramus_render::json::{self, Answer};
 use ramus_render::layout::wrap_line;
 use ramus_render::report_charts::{ReportChart, chart_document, draw_charts as draw};
+use ramus_render::text::{agent_class_name, artefact_name, shape_name};
 use ramus_render::{Label, Line, text};
 use ramus_store::new_files::write_new_files;
 
@@ -157,14 +158,18 @@ fn stats_lines(stats: &json::Stats, short_ids: &ShortIds) -> Vec<Line> {
         stats.unique_paths,
         "copies in resumed and forked sessions not counted",
     );
-    out.push_row("forks", stats.forks, &count_list(&stats.forks_by_kind));
+    out.push_row("forks", stats.forks, &count_list(&stats.forks_by_kind, |kind| kind));
     out.push_row("drafts", stats.drafts, "branches without a reply");
     out.push_row(
         "sessions with forks",
         stats.sessions_with_forks,
         &branching_note(stats.largest_branching, stats.mean_branching),
     );
-    out.push_row("not forks", stats.artefacts.values().sum(), &count_list(&stats.artefacts));
+    out.push_row(
+        "not forks",
+        stats.artefacts.values().sum(),
+        &count_list(&stats.artefacts, artefact_name),
+    );
     out.push_heading("By parent links alone");
     out.push_row(
         "forks",
@@ -179,11 +184,15 @@ fn stats_lines(stats: &json::Stats, short_ids: &ShortIds) -> Vec<Line> {
     );
     out.push_heading("Shape");
     for (flow, count) in &stats.flow {
-        out.push_row(flow, *count, "");
+        out.push_row(shape_name(flow), *count, "");
     }
     out.push_row("compactions", stats.compactions, "");
-    out.push_row("agents", stats.agents.values().sum(), &count_list(&stats.agents));
-    out.push_row("sidechain records", stats.sidechain_records, "");
+    out.push_row(
+        "agents",
+        stats.agents.values().sum(),
+        &count_list(&stats.agents, agent_class_name),
+    );
+    out.push_row("sub-agent records", stats.sidechain_records, "");
     if let Some(most) = &stats.most_complex {
         let title = most.title.as_deref().unwrap_or("untitled");
         let id = short_ids.shorten_id(&most.session);
@@ -221,11 +230,11 @@ impl StatsOutput {
     }
 }
 
-fn count_list(counts: &BTreeMap<&'static str, u64>) -> String {
+fn count_list(counts: &BTreeMap<&'static str, u64>, name: fn(&str) -> &str) -> String {
     let parts: Vec<String> = counts
         .iter()
         .filter(|(_, n)| **n > 0)
-        .map(|(name, n)| format!("{} {name}", number(*n)))
+        .map(|(stable, n)| format!("{} {}", number(*n), name(stable)))
         .collect();
     parts.join(", ")
 }

@@ -97,29 +97,29 @@ fn a_prompt_means_before_and_an_answer_after() {
     insta::assert_snapshot!(kitchen.run_and_check(&["aaaa:p1"], 0).0, @r"
     Before p1  01 Jan 00:00  make a kettle
 
-    FILE                 STATE   SIZE  SOURCE    VERSION  NOTE
-    kettle.txt           file     5 B  snapshot       v1
-    lid.txt              absent     ·  snapshot
-    src/lid.txt          file    10 B  first          v1
-    /home/dev/shelf.bin  file     7 B  first          v1
+    FILE                 STATE   SIZE  SOURCE        VERSION  NOTE
+    kettle.txt           file     5 B  checkpoint         v1
+    lid.txt              absent     ·  checkpoint
+    src/lid.txt          file    10 B  first backup       v1
+    /home/dev/shelf.bin  file     7 B  first backup       v1
     ");
     insta::assert_snapshot!(kitchen.run_and_check(&["aaaa:r1"], 0).0, @r"
     After r1  01 Jan 00:00
 
-    FILE                 STATE   SIZE  SOURCE    VERSION  NOTE
-    kettle.txt           file     4 B  edit
-    lid.txt              absent     ·  snapshot
-    src/lid.txt          file    10 B  first          v1
-    /home/dev/shelf.bin  file     7 B  first          v1
+    FILE                 STATE   SIZE  SOURCE        VERSION  NOTE
+    kettle.txt           file     4 B  edited
+    lid.txt              absent     ·  checkpoint
+    src/lid.txt          file    10 B  first backup       v1
+    /home/dev/shelf.bin  file     7 B  first backup       v1
     ");
     insta::assert_snapshot!(kitchen.run_and_check(&["aaaa"], 0).0, @r"
     After e2  01 Jan 00:00
 
-    FILE                 STATE  SIZE  SOURCE    VERSION  NOTE
-    kettle.txt           file    9 B  snapshot       v2
-    lid.txt              file    4 B  snapshot       v2
-    src/lid.txt          file   10 B  snapshot       v1
-    /home/dev/shelf.bin  file    7 B  snapshot       v1
+    FILE                 STATE  SIZE  SOURCE      VERSION  NOTE
+    kettle.txt           file    9 B  checkpoint       v2
+    lid.txt              file    4 B  checkpoint       v2
+    src/lid.txt          file   10 B  checkpoint       v1
+    /home/dev/shelf.bin  file    7 B  checkpoint       v1
     ");
 }
 
@@ -279,11 +279,11 @@ fn lost_content_is_reported() {
     insta::assert_snapshot!(kitchen.run_and_check(&["aaaa:p2"], 0).0, @r"
     Before p2  01 Jan 00:00  make it red
 
-    FILE                 STATE    SIZE  SOURCE  VERSION  NOTE
-    kettle.txt           file      4 B  edit             the backup no longer exists
-    lid.txt              file      4 B  write            the backup no longer exists
-    src/lid.txt          unknown     ·  ·                the backup no longer exists
-    /home/dev/shelf.bin  unknown     ·  ·                the backup no longer exists
+    FILE                 STATE    SIZE  SOURCE   VERSION  NOTE
+    kettle.txt           file      4 B  edited            the backup no longer exists
+    lid.txt              file      4 B  written           the backup no longer exists
+    src/lid.txt          unknown     ·  ·                 the backup no longer exists
+    /home/dev/shelf.bin  unknown     ·  ·                 the backup no longer exists
     ");
     fs::create_dir_all(kitchen.backup_dir()).unwrap();
     // A directory, and a truncated backup: ramus gives the bytes that exist.

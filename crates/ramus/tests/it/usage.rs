@@ -189,6 +189,20 @@ fn messages_without_a_timestamp_have_a_separate_row() {
 }
 
 #[test]
+fn a_calendar_adds_up_its_days() {
+    let home = TestHome::new();
+    let session =
+        testkit::jsonl("a user go\nb < a assistant one\nc < b user on\nd < c assistant two");
+    let session = session.replace("2026-01-01T00:00:03", "2026-01-15T00:00:03");
+    home.write_file("-home-dev-app/11111111-0000-4000-8000-000000000001.jsonl", session);
+    let output = run_ramus(&home.claude_dir(), &["usage", "--utc"]);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let total = shown.lines().find(|line| line.starts_with("Calendar")).unwrap_or_default();
+    assert!(total.contains(" on 2 days, most on "), "{shown}");
+    assert!(shown.contains("\n    less · ░ ▒ ▓ █ more\n"), "{shown}");
+}
+
+#[test]
 fn nothing_in_scope_is_nothing_found() {
     let output = run_ramus(&test_home().claude_dir(), &["usage", "--since", "2027-01-01"]);
     assert_eq!(output.status.code(), Some(1));

@@ -36,7 +36,7 @@ export function Head({ id, title, session, lineage, told, panels, onExport, onFi
       <div class="names">
         <h1 title={title}>
           {session?.live && (
-            <span class="live" title="being written right now">
+            <span class="live" title="Written to a moment ago, or open in Claude Code">
               live
             </span>
           )}

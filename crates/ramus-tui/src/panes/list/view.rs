@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use ramus_app::name::plain_title;
 use ramus_core::branches::BranchStatus;
 use ramus_core::digest::one_line;
 use ramus_core::time::Time;
@@ -256,7 +257,7 @@ fn gone_row(list: &ListPane, n: usize, wide: bool, clock: &ScreenClock) -> (Line
     let has_match = |text: &str| !list.words.match_ranges(text).is_empty();
     let fitting = gone.prompts.iter().find(|prompt| has_match(&prompt.text));
     let text = fitting.or(gone.prompts.first()).map_or("", |prompt| &*prompt.text);
-    let text = one_line(text);
+    let text = plain_title(&one_line(text));
     let mut left = Line::plain("    ");
     left.push("prompt only  ", Label::Dim);
     left.push_marked(&text, Label::Dim, &list.words.match_ranges(&text));

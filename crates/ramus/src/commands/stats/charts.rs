@@ -13,6 +13,7 @@ use ramus_core::time::Time;
 use ramus_core::title::session_title;
 use ramus_render::json;
 use ramus_render::report_charts::{BarRow, ReportChart};
+use ramus_render::text::{agent_class_name, shape_name};
 
 use crate::table::number;
 
@@ -95,12 +96,13 @@ fn branching_chart(stats: &json::Stats) -> ReportChart {
 }
 
 fn shapes_chart(stats: &json::Stats) -> ReportChart {
-    let flows = stats.flow.iter().map(|(flow, n)| (format!("{flow} sessions"), *n));
-    let agents = stats.agents.iter().map(|(class, n)| (format!("{class} agents"), *n));
+    let flows = stats.flow.iter().map(|(flow, n)| (format!("sessions: {}", shape_name(flow)), *n));
+    let agents =
+        stats.agents.iter().map(|(class, n)| (format!("agents: {}", agent_class_name(class)), *n));
     let rows =
         flows.chain(agents).filter(|(_, n)| *n > 0).map(|(name, n)| bar_row(name, n, number(n)));
-    let note = format!("{} records of sidechains", number(stats.sidechain_records));
-    ReportChart::Bars { title: "Sessions and sidechains".into(), note, rows: rows.collect() }
+    let note = format!("{} records of sub-agents", number(stats.sidechain_records));
+    ReportChart::Bars { title: "Sessions and sub-agents".into(), note, rows: rows.collect() }
 }
 
 #[derive(Default)]

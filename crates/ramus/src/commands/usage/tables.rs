@@ -245,10 +245,33 @@ fn calendar_lines(report: &Usage, width: usize) -> Vec<Line> {
         }
     }
     let mut lines =
-        vec![Line::default(), Line::new("Calendar", Label::Heading).with("  ", Label::Plain)];
-    lines[1].append(&calendar_legend());
+        vec![
+            Line::default(),
+            Line::new("Calendar", Label::Heading)
+                .with("  ", Label::Plain)
+                .with_line(&calendar_total(report, first, &calendar.days)),
+        ];
     lines.extend(calendar.draw_weeks(width));
+    lines.push(Line::plain("    ").with_line(&calendar_legend()));
     lines
+}
+
+/// Returns the sum of the days that a calendar shows, and the day with the most.
+fn calendar_total(report: &Usage, first: Date, days: &[f64]) -> Line {
+    let amount = |value: f64| match report.totals.cost_usd {
+        Some(_) => format_dollars(value),
+        None => format!("{} tokens", format_tokens(value as u64)),
+    };
+    let used = days.iter().filter(|value| **value > 0.0).count();
+    let most = days.iter().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
+    let day = |place: usize| first.checked_add(jiff::Span::new().days(place as i64));
+    let Some((most, day)) = most.and_then(|(place, most)| Some((*most, day(place).ok()?))) else {
+        return Line::default();
+    };
+    let total = amount(days.iter().sum());
+    let days = count_noun(used, "day");
+    let most = format!("most on {}: {}", day.strftime("%-d %b"), amount(most));
+    Line::new(&format!("{total} on {days}, {most}"), Label::Dim)
 }
 
 /// Lays rows out as a table with bars.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ramus_render::text::source_name;
 use serde_json::Value;
 
 use super::{
@@ -375,7 +376,8 @@ pub(super) fn file_rows(json: &Value) -> ContractAnswer {
         AnswerRow::from([
             ("path", below.unwrap_or(&path).to_owned()),
             ("state", field_text(file, "state")),
-            ("source", field_text(file, "source")),
+            // What is drawn for the stable word.
+            ("source", source_name(&field_text(file, "source")).to_owned()),
             ("size", field_text(file, "size")),
             ("backup", field_text(file, "backup")),
             ("doubt", field_text(file, "doubt")),
