@@ -10,8 +10,7 @@ use ramus_core::title::ProjectSummaries;
 use ramus_store::claude_dir::{HistoryFile, Project};
 pub use ramus_store::prompt_history::NotedPrompt;
 use ramus_store::scan::{
-    Hit, MatchLocation, ScanFilter, ScanJob, ScanNotes, SearchSource, SourceFormat, UnreadSources,
-    read_summaries,
+    Hit, MatchLocation, ScanFilter, ScanJob, ScanNotes, SearchSource, SourceFormat, read_summaries,
 };
 
 mod batch;
@@ -309,7 +308,6 @@ impl SearchFiles {
     fn project_summaries(
         &self,
         workspace: &Workspace,
-        request: &SearchRequest,
         source: &SearchSource,
         notes: &ScanNotes,
     ) -> Arc<ProjectSummaries> {
@@ -317,13 +315,8 @@ impl SearchFiles {
             return read_summaries(std::slice::from_ref(&source.file)).into();
         };
         let project = &self.projects[index];
-        // While hits are delivered newest first, older files have yet to be read.
-        let unread = match request.order {
-            SearchOrder::Newest => UnreadSources::Skip,
-            SearchOrder::Best => UnreadSources::Read,
-        };
         let (sources, filter) = (&self.sources, &self.filter);
-        let read = || notes.project_summaries(sources, filter, index, &project.files, unread);
+        let read = || notes.project_summaries(sources, filter, index, &project.files);
         workspace.surveyed_summaries(project).unwrap_or_else(|| read().into())
     }
 

@@ -48,8 +48,8 @@ pub use merge::Hit;
 pub use newest_first::HitBatch;
 pub use ranked::{NEAR_SHARE, RankedMatch, RankedScan};
 pub use spilled_results::list_spilled_results;
+pub use summary::read_summaries;
 pub(crate) use summary::{LeafSummary, collect_summaries as summaries_in};
-pub use summary::{UnreadSources, read_summaries};
 pub use tool_filter::ToolFilter;
 use tool_filter::ToolVerdict;
 

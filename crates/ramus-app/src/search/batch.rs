@@ -127,7 +127,6 @@ impl<'a> SearchBatch<'a> {
         self.hits = hits;
         self.ranks.clear();
         self.said.clone_from(said);
-        self.summaries.clear();
     }
 
     /// Replaces the hits by others that are ranked.
@@ -507,8 +506,8 @@ impl<'a> SearchBatch<'a> {
             .iter()
             .filter_map(|(at, nth)| self.hits[*at].all_locations().nth(*nth).copied())
             .collect();
-        let Self { workspace, request, files: searched, said, summaries, .. } = self;
-        let find_summaries = || searched.project_summaries(workspace, request, source, said);
+        let Self { workspace, files: searched, said, summaries, .. } = self;
+        let find_summaries = || searched.project_summaries(workspace, source, said);
         let summaries = || summaries.entry(source.project).or_insert_with(find_summaries).clone();
         let found = self.histories.find_context(source, &places, files, summaries)?;
         let (session, title, cwd) = (found.session, found.title, found.cwd);

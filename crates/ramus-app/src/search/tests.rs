@@ -226,7 +226,10 @@ fn titles_are_those_of_lists_wherever_their_summaries_are() {
     };
     home.write_session("-p/aaaa1111.jsonl", "a user a harp and a lute\nb < a assistant @50 yes");
     home.write_session("-p/bbbb2222.jsonl", "c user a harp and a lute\nd < c assistant @50 no");
-    home.write_file("-p/none.jsonl", &summary("Without the words", "b"));
+    // The oldest file, which a search for the newest hits reads last.
+    let oldest = home.write_file("-p/none.jsonl", &summary("Without the words", "b"));
+    let oldest = std::fs::File::options().write(true).open(oldest).unwrap();
+    oldest.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
     home.write_file("-p/one.jsonl", &(summary("A harp", "d") + &summary("A drum", "d")));
     let workspace = test_workspace(&home);
     let survey = workspace.survey_scope(Scope::All, SurveyDetail::Digests);

@@ -71,14 +71,6 @@ fn collect_by_file(
     summaries
 }
 
-/// What happens with files whose summaries a search did not collect and the cache does not have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnreadSources {
-    Read,
-    /// The search has yet to read them.
-    Skip,
-}
-
 impl ScanNotes {
     /// Returns the summaries in the files of a project: as the search saw them, from the cache, or read now.
     pub fn project_summaries(
@@ -87,7 +79,6 @@ impl ScanNotes {
         filter: &ScanFilter,
         project: usize,
         files: &[HistoryFile],
-        unread: UnreadSources,
     ) -> ProjectSummaries {
         let in_project = |source: &&SearchSource| {
             source.project == Some(project) && source.content == SourceFormat::Records
@@ -99,10 +90,7 @@ impl ScanNotes {
             let index = indexes.get(&*file.path);
             let seen = index.and_then(|index| self.summaries.get(index)).cloned();
             let known = seen.or_else(|| filter.cached_summaries(project, file));
-            known.unwrap_or_else(|| match unread {
-                UnreadSources::Skip if index.is_some() => Vec::new(),
-                UnreadSources::Skip | UnreadSources::Read => read_file_summaries(file),
-            })
+            known.unwrap_or_else(|| read_file_summaries(file))
         })
     }
 }
