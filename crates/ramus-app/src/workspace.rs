@@ -719,8 +719,8 @@ impl Workspace {
     /// Returns the working directory of a project, as a survey has it.
     pub fn project_path(&self, project: &Project) -> Option<String> {
         let survey = self.last_survey();
-        let surveyed = survey.iter().flat_map(|survey| &survey.projects);
-        match surveyed.into_iter().find(|known| known.dir == project.dir) {
+        let mut surveyed = survey.iter().flat_map(|survey| &survey.projects);
+        match surveyed.find(|known| known.dir == project.dir) {
             Some(known) => known.path.clone(),
             None => read_project_path(project),
         }

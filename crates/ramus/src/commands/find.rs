@@ -530,7 +530,7 @@ fn write_counts(
             writeln!(ui.output_writer(), "{file}")?;
         }
     }
-    let typed = request.query.typed_words();
+    let typed = request.query.typed_words().filter(|_| counts.messages == 0);
     let unclosed_quote = typed.and_then(|typed| typed.unclosed.clone());
     let ignored_case = counts.ignored_case;
     let notes = SearchNotes { ignored_case, unclosed_quote, ..SearchNotes::default() };
