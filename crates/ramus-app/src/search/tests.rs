@@ -168,7 +168,7 @@ fn whole_words_prompts_and_new_sessions_are_better() {
 }
 
 #[test]
-fn a_long_session_is_no_worse_if_one_message_has_all_words() {
+fn a_long_session_is_hardly_worse_if_one_message_has_all_words() {
     let home = TestHome::new();
     home.write_session("-p/quoted.jsonl", "a user what was done\nb < a assistant brass valve");
     let mut long = "c user brass valve\n".to_owned();
@@ -176,8 +176,9 @@ fn a_long_session_is_no_worse_if_one_message_has_all_words() {
         long += &format!("c{n} < c assistant something else that is long enough to count {n}\n");
     }
     home.write_session("-p/meant.jsonl", &long);
+    let other: String = (0..20).map(|n| format!("x{n} user something else\n")).collect();
     for n in 0..8 {
-        home.write_session(&format!("-p/other{n}.jsonl"), "x user something else");
+        home.write_session(&format!("-p/other{n}.jsonl"), &other);
     }
     let workspace = test_workspace(&home);
     assert_eq!(best_sessions(&workspace, "brass valve").0, "meant phrase, quoted phrase");
