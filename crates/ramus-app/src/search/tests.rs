@@ -172,8 +172,8 @@ fn a_long_session_is_hardly_worse_if_one_message_has_all_words() {
     let home = TestHome::new();
     home.write_session("-p/quoted.jsonl", "a user what was done\nb < a assistant brass valve");
     let mut long = "c user brass valve\n".to_owned();
-    for n in 0..60 {
-        long += &format!("c{n} < c assistant something else that is long enough to count {n}\n");
+    for n in 0..40 {
+        long += &format!("c{n} < c user something else that is long enough to count {n}\n");
     }
     home.write_session("-p/meant.jsonl", &long);
     let other: String = (0..20).map(|n| format!("x{n} user something else\n")).collect();
