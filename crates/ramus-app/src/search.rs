@@ -6,9 +6,12 @@ use std::sync::Arc;
 use ramus_core::history::History;
 use ramus_core::query::{MatchLevel, Query};
 use ramus_core::session::NodeId;
+use ramus_core::title::ProjectSummaries;
 use ramus_store::claude_dir::{HistoryFile, Project};
 pub use ramus_store::prompt_history::NotedPrompt;
-use ramus_store::scan::{Hit, MatchLocation, ScanFilter, ScanJob, SearchSource, SourceFormat};
+use ramus_store::scan::{
+    Hit, MatchLocation, ScanFilter, ScanJob, ScanNotes, SearchSource, SourceFormat, read_summaries,
+};
 
 mod batch;
 mod context;
@@ -62,6 +65,10 @@ pub struct SearchNotes {
     pub corrected: Vec<(String, String)>,
     /// Words that occur nowhere, each with similar words that occur.
     pub suggestions: Vec<(String, Vec<String>)>,
+    /// A word with a quote before it that is never closed.
+    pub unclosed_quote: Option<String>,
+    /// No other accents were searched for, because that would read everything in an archive on a server.
+    pub skipped_accents: bool,
 }
 
 impl SearchNotes {
@@ -71,9 +78,10 @@ impl SearchNotes {
         if self.ignored_case {
             sentences.push("No match with this case; showing matches that ignore it".to_owned());
         }
-        if !self.other_forms.is_empty() {
-            let words: Vec<String> =
-                self.other_forms.iter().map(|word| format!("{word:?}")).collect();
+        let is_other = |word: &&String| Some(*word) != self.unclosed_quote.as_ref();
+        let words: Vec<String> =
+            self.other_forms.iter().filter(is_other).map(|word| format!("{word:?}")).collect();
+        if !words.is_empty() {
             sentences.push(format!("No match for {}; showing other forms", words.join(", ")));
         }
         if !self.missing.is_empty() {
@@ -92,6 +100,18 @@ impl SearchNotes {
             sentences.push(format!("No match for {word:?}; searched for {similar:?}"));
         }
         sentences.extend(self.suggestion_sentence());
+        if let Some(word) = &self.unclosed_quote {
+            let understood = match self.other_forms.contains(word) {
+                true => "it was ignored",
+                false => "it was searched for as a character",
+            };
+            sentences.push(format!("The quote in `{word}` is never closed; {understood}"));
+        }
+        if self.skipped_accents {
+            let sentence =
+                "Other accents and spellings were not searched for: an archive is on a server";
+            sentences.push(sentence.to_owned());
+        }
         if self.is_cut {
             sentences.push("Too many matches: showing the best of the newest".to_owned());
         }
@@ -107,8 +127,7 @@ impl SearchNotes {
             .iter()
             .flat_map(|(_, similar)| similar.iter().map(|word| format!("`{word}`")))
             .collect();
-        (!words.is_empty())
-            .then(|| format!("Did you mean {}? Use --fuzzy to search for it", words.join(" or ")))
+        (!words.is_empty()).then(|| format!("Did you mean {}?", words.join(" or ")))
     }
 }
 
@@ -143,6 +162,7 @@ impl Workspace {
         progress: &dyn ProgressSink,
         mut each: impl FnMut(&mut SearchBatch<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B, SearchOutcome> {
+        let request = &request.with_all_of_single_session();
         let files = SearchFiles::list_files(self, request);
         let search = SearchSteps { workspace: self, files, progress };
         if request.is_exact {
@@ -282,6 +302,22 @@ impl SearchFiles {
         let sources = sources::search_sources(workspace, &projects, request);
         let filter = ScanFilter::open(workspace.session_cache(), &projects);
         Self { projects, sources, filter }
+    }
+
+    /// Returns the summaries in all files of a source's project, searched or not: they are titles of its sessions.
+    fn project_summaries(
+        &self,
+        workspace: &Workspace,
+        source: &SearchSource,
+        notes: &ScanNotes,
+    ) -> Arc<ProjectSummaries> {
+        let Some(index) = source.project else {
+            return read_summaries(std::slice::from_ref(&source.file)).into();
+        };
+        let project = &self.projects[index];
+        let (sources, filter) = (&self.sources, &self.filter);
+        let read = || notes.project_summaries(sources, filter, index, &project.files);
+        workspace.surveyed_summaries(project).unwrap_or_else(|| read().into())
     }
 
     fn total_bytes(&self) -> u64 {

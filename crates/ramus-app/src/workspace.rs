@@ -33,7 +33,7 @@ use ramus_store::prompt_history::LostPrompts;
 use ramus_store::real_path::{real_path, real_path_or_given};
 use ramus_store::scan::read_summaries;
 use ramus_store::survey::{
-    ProjectSurvey, Survey, survey_activity, survey_changed_files, survey_family, survey_files,
+    Survey, read_project_path, survey_activity, survey_changed_files, survey_family, survey_files,
     survey_inspection, survey_keeping_histories, survey_usage, survey_with_events,
     time_from_system,
 };
@@ -696,10 +696,8 @@ impl Workspace {
         let Some(project) = &found.project else {
             return read_summaries(std::slice::from_ref(&found.file)).into();
         };
-        if let Some(survey) = self.last_survey() {
-            let home = |known: &&ProjectSurvey| known.dir == project.dir;
-            let known = survey.projects.iter().find(home);
-            return Arc::new(known.map(|project| project.summaries.clone()).unwrap_or_default());
+        if let Some(known) = self.surveyed_summaries(project) {
+            return known;
         }
         let mut known = lock_mutex(&self.summaries);
         if let Some((_, summaries)) =
@@ -710,6 +708,23 @@ impl Workspace {
         let (made, read) = (self.made_now(), Arc::new(read_summaries(&project.files)));
         known.insert(project.dir.clone(), (made, read.clone()));
         read
+    }
+
+    /// Returns the summaries of a project as of the last survey, if there is one.
+    pub(crate) fn surveyed_summaries(&self, project: &Project) -> Option<Arc<ProjectSummaries>> {
+        let survey = self.last_survey()?;
+        let known = survey.projects.iter().find(|known| known.dir == project.dir);
+        Some(Arc::new(known.map(|project| project.summaries.clone()).unwrap_or_default()))
+    }
+
+    /// Returns the working directory of a project, as a survey has it.
+    pub fn project_path(&self, project: &Project) -> Option<String> {
+        let survey = self.last_survey();
+        let mut surveyed = survey.iter().flat_map(|survey| &survey.projects);
+        match surveyed.find(|known| known.dir == project.dir) {
+            Some(known) => known.path.clone(),
+            None => read_project_path(project),
+        }
     }
 
     /// Sums a session up, with the titles that other sessions gave it (R15) where they decide.

@@ -89,6 +89,26 @@ fn read_into_session(session: &mut Session, path: &Path) -> io::Result<()> {
     })
 }
 
+/// Returns the first working directory that a file's records name, reading no further than that.
+pub(crate) fn read_working_dir(path: &Path) -> io::Result<Option<String>> {
+    let mut session = Session::default();
+    let mut file = overlay::open(path)?;
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        if let Some(cwd) = session.facts().cwd.as_deref() {
+            return Ok(Some(cwd.to_owned()));
+        }
+        match file.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(read) => session.push(&chunk[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    session.finish_last_line();
+    Ok(session.facts().cwd.as_deref().map(str::to_owned))
+}
+
 /// An open session file, for reading bodies by their byte span.
 #[derive(Debug)]
 pub struct RecordReader {

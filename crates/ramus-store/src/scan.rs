@@ -16,7 +16,6 @@ use ramus_core::ids::IdHash;
 use ramus_core::query::{Finding, FindingDetail, Query};
 use ramus_core::record::{ByteSpan, RecordKind};
 use ramus_core::time::Time;
-use ramus_core::title::ProjectSummaries;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rustc_hash::FxHashSet;
@@ -114,19 +113,21 @@ pub struct ScanResult {
 pub struct ScanNotes {
     /// The session that an agent's records name, by source.
     pub sessions: BTreeMap<u32, String>,
-    /// Summaries by project. They may name nodes of other files.
-    pub summaries: BTreeMap<Option<usize>, ProjectSummaries>,
+    /// The summaries in each source that was read. They may name nodes of other files.
+    summaries: BTreeMap<u32, Vec<LeafSummary>>,
 }
 
 impl ScanNotes {
-    fn add_found(&mut self, sources: &[SearchSource], found: &mut FileMatches) {
+    fn add_found(&mut self, found: &mut FileMatches) {
         if let (Some(first), Some(session)) = (found.locations.first(), found.session.take()) {
             self.sessions.insert(first.source, session);
         }
-        if !found.summaries.is_empty() {
-            let source = &sources[found.source];
-            let summaries = self.summaries.entry(source.project).or_default();
-            summary::add_summaries(summaries, &source.file, &found.summaries);
+        self.add_summaries(found.source as u32, found.summaries.take());
+    }
+
+    fn add_summaries(&mut self, source: u32, found: Option<Vec<LeafSummary>>) {
+        if let Some(summaries) = found {
+            self.summaries.insert(source, summaries);
         }
     }
 }
@@ -136,7 +137,8 @@ struct FileMatches {
     source: usize,
     locations: Vec<MatchLocation>,
     session: Option<String>,
-    summaries: Vec<summary::LeafSummary>,
+    /// The summaries in it; `None`: it was not read completely, or nobody asked.
+    summaries: Option<Vec<LeafSummary>>,
 }
 
 /// A search of many files. The functions are called from several threads.
@@ -162,7 +164,7 @@ impl ScanJob<'_> {
         for places in found {
             match places {
                 Ok(mut found) => {
-                    scan.notes.add_found(self.sources, &mut found);
+                    scan.notes.add_found(&mut found);
                     scan.locations.extend(found.locations);
                 }
                 // The client's clean-up may delete a file after it was listed.
@@ -179,8 +181,7 @@ impl ScanJob<'_> {
         let go_on = || (self.go_on)() && !is_found.load(Relaxed);
         let look = |source: &SearchSource| {
             let extent = self.filter.extent_of_any(source, self.query);
-            let scope =
-                ScanScope { filter: self.filter, extent: &extent, titles: false, go_on: &go_on };
+            let scope = ScanScope { extent: &extent, titles: false, go_on: &go_on };
             let found = go_on()
                 && scan_source(0, source, self.query, self.tool, scope)
                     .is_ok_and(|found| !found.locations.is_empty());
@@ -200,7 +201,7 @@ impl ScanJob<'_> {
         largest.sort_by_key(|index| Reverse(sources[*index].file.bytes));
         let look = |&index: &usize| {
             let sight = if go_on() { &sights[index] } else { &SearchExtent::Nothing };
-            let sight = ScanScope { filter, extent: sight, titles: false, go_on };
+            let sight = ScanScope { extent: sight, titles: false, go_on };
             let found = scan_source(index, &sources[index], query, tool, sight);
             on_read(sources[index].file.bytes);
             found
@@ -223,7 +224,6 @@ impl ScanJob<'_> {
 /// What to search in a file, and for how long.
 #[derive(Clone, Copy)]
 struct ScanScope<'a> {
-    filter: &'a ScanFilter,
     extent: &'a SearchExtent,
     /// Collect summaries, which are titles of other sessions.
     titles: bool,
@@ -239,19 +239,16 @@ fn scan_source(
     seeing: ScanScope<'_>,
 ) -> Result<FileMatches, PathError> {
     let found = match source.content {
-        _ if matches!(seeing.extent, SearchExtent::Nothing) => Ok(FileMatches {
-            source: index,
-            locations: Vec::new(),
-            session: None,
-            summaries: seeing.cached_summaries(source),
-        }),
+        _ if matches!(seeing.extent, SearchExtent::Nothing) => {
+            Ok(FileMatches { source: index, locations: Vec::new(), session: None, summaries: None })
+        }
         SourceFormat::Records => scan_records(index, source, query, tool, seeing),
         SourceFormat::Spilled => {
             spilled_results::search_spilled(index, source, query, tool).map(|places| FileMatches {
                 source: index,
                 locations: places,
                 session: None,
-                summaries: Vec::new(),
+                summaries: None,
             })
         }
     };
@@ -265,14 +262,12 @@ fn scan_records(
     tool: Option<&ToolFilter>,
     seeing: ScanScope<'_>,
 ) -> io::Result<FileMatches> {
-    let (seen, mut summaries) = match seeing.extent {
-        SearchExtent::Some(seen) => (Some(&**seen), seeing.cached_summaries(source)),
-        SearchExtent::All | SearchExtent::Nothing => (None, Vec::new()),
-    };
+    let seen = seeing.chunks();
+    let mut summaries = seeing.summaries_to_collect();
     let mut matches = MatchCollector::new(index, source, tool);
     read_chunks(&source.file.path, seen, |piece: LineChunk<'_>| {
-        if seeing.titles && seen.is_none() {
-            summary::collect_summaries(piece.bytes, &mut summaries);
+        if let Some(summaries) = &mut summaries {
+            summary::collect_summaries(piece.bytes, summaries);
         }
         let mut counted = 0;
         let mut line = piece.line;
@@ -364,7 +359,7 @@ impl<'a> MatchCollector<'a> {
     fn finish(
         mut self,
         query: &Query,
-        summaries: Vec<summary::LeafSummary>,
+        summaries: Option<Vec<LeafSummary>>,
     ) -> io::Result<FileMatches> {
         // A queued prompt usually appears again as a prompt of its own. Drop the queue entry then.
         let mut dropped: FxHashSet<usize> = { self.queued.iter() }
@@ -402,9 +397,18 @@ fn date_undated(
     Ok(())
 }
 
-impl ScanScope<'_> {
-    fn cached_summaries(&self, source: &SearchSource) -> Vec<LeafSummary> {
-        if self.titles { self.filter.cached_summaries(source) } else { Vec::new() }
+impl<'a> ScanScope<'a> {
+    /// Returns which chunks are read; `None`: all.
+    fn chunks(&self) -> Option<&'a [ChunkVerdict]> {
+        match self.extent {
+            SearchExtent::Some(chunks) => Some(chunks),
+            SearchExtent::All | SearchExtent::Nothing => None,
+        }
+    }
+
+    /// Returns where summaries are collected; `None`: not the whole file is read, or nobody asked for them.
+    fn summaries_to_collect(&self) -> Option<Vec<LeafSummary>> {
+        (self.titles && self.chunks().is_none()).then(Vec::new)
     }
 }
 

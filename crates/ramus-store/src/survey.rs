@@ -37,6 +37,7 @@ use crate::claude_dir::{FileRole, HistoryFile, Project, ProjectListing};
 use crate::error::PathError;
 use crate::project_name::is_encoded_path;
 use crate::read::read_session_as;
+use crate::read::read_working_dir;
 use crate::repository::{Repository, find_repositories};
 use cached_project::{
     CachedProject, FreshFile, SurveyExtra, SurveyRequest, UnreadFile, save_projects,
@@ -544,8 +545,12 @@ fn assemble_project(project: Project, mut files: Vec<SurveyedFile>) -> ProjectSu
         summaries.add_digest(digest, time_from_system(file.modified));
     }
     let elsewhere = names_elsewhere(&files);
+    let digests = files.iter().map(|found| (&found.file, &found.digest)).collect();
+    let path = find_project_path(&project.name, digests, |_, digest| {
+        digest.facts.cwd.as_deref().map(str::to_owned)
+    });
     let mut survey = ProjectSurvey {
-        path: project_path(&project.name, &files),
+        path,
         name: project.name,
         dir: project.dir,
         sessions: Vec::new(),
@@ -580,16 +585,31 @@ fn names_elsewhere(files: &[SurveyedFile]) -> FxHashSet<RecordUuid> {
     names.filter(|name| wanted.contains(name)).copied().collect()
 }
 
-/// Finds the working directory of a project: the newest `cwd` that encodes to the project's name.
-fn project_path(name: &str, files: &[SurveyedFile]) -> Option<String> {
-    let mut sessions: Vec<&SurveyedFile> =
-        files.iter().filter(|found| found.digest.facts.cwd.is_some()).collect();
-    sessions.sort_by_key(|found| {
-        std::cmp::Reverse((found.digest.facts.last_active, found.file.modified))
+/// Returns the working directory of a project without a survey, from the beginnings of as few files as possible.
+pub fn read_project_path(project: &Project) -> Option<String> {
+    let files: Vec<(&HistoryFile, ())> = project.files.iter().map(|file| (file, ())).collect();
+    find_project_path(&project.name, files, |file, ()| read_working_dir(&file.path).ok().flatten())
+}
+
+/// Finds the working directory of a project: the `cwd` of the file written last whose `cwd` encodes to the project's
+/// name, or else of the file written last. Sessions come before other files.
+fn find_project_path<T>(
+    name: &str,
+    mut files: Vec<(&HistoryFile, T)>,
+    working_dir: impl Fn(&HistoryFile, T) -> Option<String>,
+) -> Option<String> {
+    files.sort_by_key(|(file, _)| {
+        let is_other = file.role != FileRole::Session;
+        (is_other, std::cmp::Reverse(file.modified), &file.relative)
     });
-    let cwds: Vec<&str> =
-        sessions.iter().filter_map(|found| found.digest.facts.cwd.as_deref()).collect();
-    cwds.iter().find(|cwd| is_encoded_path(name, cwd)).or(cwds.first()).map(|cwd| (*cwd).to_owned())
+    let mut newest = None;
+    for (file, known) in files {
+        match working_dir(file, known) {
+            Some(path) if is_encoded_path(name, &path) => return Some(path),
+            path => newest = newest.or(path),
+        }
+    }
+    newest
 }
 
 /// Converts a file time to a record time.
@@ -695,6 +715,35 @@ mod tests {
         home.write_session("-p/s4.jsonl", "g < nowhere user lost\nh < g assistant yes");
         home.write_session("-q/s5.jsonl", "i < b user another project\nj < i assistant yes");
         assert_eq!(check_families(&home), 2);
+    }
+
+    #[test]
+    fn the_path_of_a_project_is_the_same_with_and_without_a_survey() {
+        let home = TestHome::new();
+        let record = |cwd: &str| {
+            format!(
+                r#"{{"type":"user","uuid":"{cwd}","cwd":"{cwd}","message":{{"role":"user","content":"x"}}}}"#
+            ) + "\n"
+        };
+        let summary = r#"{"type":"summary","summary":"s","leafUuid":"x"}"#;
+        let write = |name: &str, text: &str, age: u64| {
+            let path = home.write_file(name, text);
+            let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000 - age);
+            std::fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+        };
+        write("-srv-app/new.jsonl", &record("/elsewhere"), 1);
+        write("-srv-app/old.jsonl", &format!("{summary}\n{}", record("/srv/app")), 2);
+        write("-gone/old.jsonl", &record("/first"), 2);
+        write("-gone/new.jsonl", &(record("/second") + &record("/third")), 1);
+        write("-gone/new/subagents/agent-a1.jsonl", &record("/agent"), 0);
+        write("-empty/s.jsonl", summary, 0);
+        let (survey, _) = surveyed(&home, &HistoryCache::disabled());
+        let paths: Vec<Option<&str>> =
+            survey.projects.iter().map(|project| project.path.as_deref()).collect();
+        assert_eq!(paths, [None, Some("/second"), Some("/srv/app")]);
+        let listing = ClaudeDirs::open(vec![home.claude_dir()]).unwrap().list_projects();
+        let read: Vec<Option<String>> = listing.projects.iter().map(read_project_path).collect();
+        assert!(read.iter().map(Option::as_deref).eq(paths), "{read:?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Search hits and their locations. Locations are looked up when a hit is drawn, for all hits of a file at once.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,7 +23,6 @@ use ramus_store::{PathError, RecordReader};
 use super::context::read_context;
 use super::rank::{RankedHits, source_session};
 use super::{SearchCounts, SearchFiles, SearchRequest};
-use crate::address::ResolvedFile;
 use crate::workspace::{ProgressSink, Workspace};
 
 /// The limits up to which branches are examined to order hits: number of sessions, and size of their files.
@@ -38,6 +37,7 @@ pub struct SearchBatch<'a> {
     workspace: &'a Workspace,
     request: &'a SearchRequest,
     progress: &'a dyn ProgressSink,
+    files: &'a SearchFiles,
     projects: &'a [Project],
     sources: &'a [SearchSource],
     histories: HitContextReader,
@@ -55,8 +55,10 @@ pub struct SearchBatch<'a> {
     /// The sessions of the sources that were looked up.
     owners: BTreeMap<u32, HitOwner>,
     said: ScanNotes,
-    /// The summaries of projects of which only some sessions are searched.
-    elsewhere: BTreeMap<Option<usize>, Arc<ProjectSummaries>>,
+    /// The summaries of projects, which are titles of their sessions.
+    summaries: BTreeMap<Option<usize>, Arc<ProjectSummaries>>,
+    /// The working directories of projects.
+    project_paths: RefCell<BTreeMap<usize, Option<String>>>,
     short_ids: OnceCell<ShortIds>,
 }
 
@@ -99,6 +101,7 @@ impl<'a> SearchBatch<'a> {
             workspace,
             request,
             progress,
+            files,
             projects: &files.projects,
             sources: &files.sources,
             histories: HitContextReader::new(workspace.resume_rule()),
@@ -111,7 +114,8 @@ impl<'a> SearchBatch<'a> {
             by_source: Vec::new(),
             owners: BTreeMap::new(),
             said: ScanNotes::default(),
-            elsewhere: BTreeMap::new(),
+            summaries: BTreeMap::new(),
+            project_paths: RefCell::default(),
             short_ids: OnceCell::new(),
         }
     }
@@ -321,6 +325,14 @@ impl<'a> SearchBatch<'a> {
         self.hit_source(index).map(|source| &source.file)
     }
 
+    /// Returns the working directory of the project of a hit, as lists of sessions name it.
+    pub fn project_path(&self, index: usize) -> Option<String> {
+        let project = self.hit_source(index)?.project?;
+        let mut known = self.project_paths.borrow_mut();
+        let read = || self.workspace.project_path(&self.projects[project]);
+        known.entry(project).or_insert_with(read).clone()
+    }
+
     /// Whether a hit is in a spilled tool result, which has a separate file.
     pub fn is_spilled(&self, index: usize) -> bool {
         self.hit_source(index).is_some_and(|source| source.content == SourceFormat::Spilled)
@@ -494,18 +506,9 @@ impl<'a> SearchBatch<'a> {
             .iter()
             .filter_map(|(at, nth)| self.hits[*at].all_locations().nth(*nth).copied())
             .collect();
-        // Files that are not searched may name nodes of this one.
-        let elsewhere = self.request.scope.sessions().and_then(|sessions| {
-            let dir = source.project.map(|project| &self.projects[project].dir);
-            let beside = |found: &&ResolvedFile| match dir {
-                Some(dir) => found.project_dir() == dir,
-                None => found.file.path == source.file.path,
-            };
-            let found = sessions.iter().find(beside)?;
-            let read = || self.workspace.project_summaries(found);
-            Some(&**self.elsewhere.entry(source.project).or_insert_with(read))
-        });
-        let summaries = elsewhere.unwrap_or(self.said.summaries.entry(source.project).or_default());
+        let Self { workspace, files: searched, said, summaries, .. } = self;
+        let find_summaries = || searched.project_summaries(workspace, source, said);
+        let summaries = || summaries.entry(source.project).or_insert_with(find_summaries).clone();
         let found = self.histories.find_context(source, &places, files, summaries)?;
         let (session, title, cwd) = (found.session, found.title, found.cwd);
         self.owners.insert(index, HitOwner { session, title, cwd });

@@ -54,8 +54,9 @@ const RECENCY_SHARE: f32 = 0.25;
 const RECENCY_DAYS: f32 = 30.0;
 /// What further messages of a session add to the best one.
 const NEXT_SHARES: [f32; 3] = [1.0, 0.25, 0.12];
-/// The penalty for long sessions, which contain more words by chance.
+/// The penalty for long sessions, which contain more words by chance; smaller if one message has all words.
 const LENGTH_SHARE: f32 = 0.45;
+const CLOSE_LENGTH_SHARE: f32 = 0.18;
 const MAX_LENGTH_RATIO: f32 = 4.0;
 /// How many sessions are shown that have only some of the words: the best of them were meant, or none.
 const MAX_PARTIAL: usize = 20;
@@ -258,11 +259,15 @@ impl<'a> Ranker<'a> {
         let time = messages.iter().filter_map(|message| hits[message.hit].location.time).max();
         let recency = self.recency(time);
         let size = own.first().map_or(0, |hit| self.sizes[hits[*hit].location.source as usize]);
-        let ratio = (size as f32 / self.usual_size).min(MAX_LENGTH_RATIO);
-        let length = 1.0 - LENGTH_SHARE + LENGTH_SHARE * ratio;
-        let score = self.session_score(&messages, terms) * (1.0 + recency) / length;
         let level = messages.iter().map(|message| message.level).min();
         let level = level.unwrap_or(MatchLevel::Partial);
+        let share = match level {
+            MatchLevel::Phrase | MatchLevel::Message => CLOSE_LENGTH_SHARE,
+            _ => LENGTH_SHARE,
+        };
+        let ratio = (size as f32 / self.usual_size).min(MAX_LENGTH_RATIO);
+        let length = 1.0 - share + share * ratio;
+        let score = self.session_score(&messages, terms) * (1.0 + recency) / length;
         SessionMatch { messages, level, score, recency }
     }
 

@@ -42,7 +42,8 @@ pub struct SearchRequest {
     pub status: Option<BranchStatus>,
     pub agents: AgentFilter,
     pub order: SearchOrder,
-    /// If the best come first: the maximum number of messages of each session. `None`: all.
+    /// If the best come first: the maximum number of messages of each session; a search in a single session has all.
+    /// `None`: all, and each record is a message.
     pub per_session: Option<usize>,
     /// Search for exactly the typed text: no other case, no other words.
     pub is_exact: bool,
@@ -268,6 +269,13 @@ impl SearchRequest {
             FilterKey::Is => return Err(filter.value_error("error").into()),
         }
         Ok(())
+    }
+
+    /// Returns the same request, for all messages if the scope is a single session.
+    pub(super) fn with_all_of_single_session(&self) -> Self {
+        let is_single = self.scope.sessions().is_some_and(|sessions| sessions.len() == 1);
+        let per_session = self.per_session.map(|count| if is_single { usize::MAX } else { count });
+        Self { per_session, ..self.clone() }
     }
 
     /// Ranks what a search found. Where all messages of a session are wanted, each record is one.

@@ -43,8 +43,10 @@ impl SearchSteps<'_> {
         if request.query.term_texts().len() > 1 {
             request.order = SearchOrder::Best;
         }
+        let mut skipped_accents = false;
         if self.is_open(&outcome) {
             (outcome, unfound) = self.search_other_forms(&request, unfound, each)?;
+            skipped_accents = outcome.notes.skipped_accents;
         }
         if self.is_open(&outcome)
             && request.is_fuzzy
@@ -67,6 +69,9 @@ impl SearchSteps<'_> {
         if is_missing && request.suggests && !request.is_fuzzy && !self.progress.is_cancelled() {
             outcome.notes.suggestions = self.similar_words(&request, &outcome.notes.missing);
         }
+        outcome.notes.skipped_accents = skipped_accents;
+        let typed = request.query.typed_words();
+        outcome.notes.unclosed_quote = typed.and_then(|typed| typed.unclosed.clone());
         ControlFlow::Continue(outcome)
     }
 
@@ -85,10 +90,13 @@ impl SearchSteps<'_> {
         let is_quoted = |word: &&String| typed.iter().any(|it| it.is_quoted && it.text == **word);
         let alone: Vec<String> = still.iter().filter(|word| !is_quoted(word)).cloned().collect();
         // No filter knows other letters, so everything would be transferred from a server.
-        let is_local = !self.files.filter.is_filtered_on_server();
-        if self.is_open(&outcome) && is_local && !alone.is_empty() {
-            let letters = loosened(request, &alone);
-            (outcome, _) = self.run_step(&letters, MatchLevel::Conversation, each)?;
+        if self.is_open(&outcome) && !alone.is_empty() {
+            if self.files.filter.is_filtered_on_server() {
+                outcome.notes.skipped_accents = true;
+            } else {
+                let letters = loosened(request, &alone);
+                (outcome, _) = self.run_step(&letters, MatchLevel::Conversation, each)?;
+            }
         }
         if outcome.found > 0 {
             outcome.notes.other_forms = unfound;

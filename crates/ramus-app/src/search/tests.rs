@@ -1,11 +1,15 @@
+use std::collections::BTreeSet;
+
 use ramus_core::branches::BranchStatus;
 use ramus_core::query::SearchHit;
 use ramus_core::resume::ResumeRule;
+use ramus_core::title::session_title;
 use ramus_store::StateDir;
 use ramus_store::claude_dir::ClaudeDirs;
 use testkit::TestHome;
 
 use super::*;
+use crate::workspace::SurveyDetail;
 
 fn test_workspace(home: &TestHome) -> Workspace {
     let place = ClaudeDirs::open(vec![home.claude_dir()]).unwrap();
@@ -164,6 +168,23 @@ fn whole_words_prompts_and_new_sessions_are_better() {
 }
 
 #[test]
+fn a_long_session_is_hardly_worse_if_one_message_has_all_words() {
+    let home = TestHome::new();
+    home.write_session("-p/quoted.jsonl", "a user what was done\nb < a assistant brass valve");
+    let mut long = "c user brass valve\n".to_owned();
+    for n in 0..40 {
+        long += &format!("c{n} < c user something else that is long enough to count {n}\n");
+    }
+    home.write_session("-p/meant.jsonl", &long);
+    let other: String = (0..20).map(|n| format!("x{n} user something else\n")).collect();
+    for n in 0..8 {
+        home.write_session(&format!("-p/other{n}.jsonl"), &other);
+    }
+    let workspace = test_workspace(&home);
+    assert_eq!(best_sessions(&workspace, "brass valve").0, "meant phrase, quoted phrase");
+}
+
+#[test]
 fn a_call_and_its_result_are_one_hit_and_so_are_copies() {
     let home = TestHome::new();
     let session = "a user go\nb < a call:t1:Bash make harp\nc < b result:t1 the harp is made";
@@ -183,6 +204,70 @@ fn only_the_best_messages_of_a_session_are_handed_out() {
     let (found, outcome) = all_hits(&test_workspace(&home), &best_request("harp"));
     assert_eq!((found.len(), outcome.found, outcome.shown), (2, 3, 2));
     assert_eq!(found[1].rank.as_ref().unwrap().more, 1);
+}
+
+#[test]
+fn a_search_in_one_session_hands_out_all_its_messages() {
+    let home = TestHome::new();
+    let calls = "a call:t1:Bash make harp\nb < a result:t1 the harp is made";
+    home.write_session("-p/many.jsonl", &format!("{calls}\nc < b user harp\nd < c user harp here"));
+    let mut request = best_request("harp");
+    let workspace = test_workspace(&home);
+    request.scope = workspace.resolve_scope(Some("many")).unwrap();
+    request.per_session = Some(1);
+    let (found, outcome) = all_hits(&workspace, &request);
+    assert_eq!((found.len(), outcome.found), (3, 3), "a call and its result are one");
+}
+
+#[test]
+fn titles_are_those_of_lists_wherever_their_summaries_are() {
+    let home = TestHome::new();
+    let summary = |text: &str, leaf: &str| {
+        format!(r#"{{"type":"summary","summary":"{text}","leafUuid":"{leaf}"}}"#) + "\n"
+    };
+    home.write_session("-p/aaaa1111.jsonl", "a user a harp and a lute\nb < a assistant @50 yes");
+    home.write_session("-p/bbbb2222.jsonl", "c user a harp and a lute\nd < c assistant @50 no");
+    // The oldest file, which a search for the newest hits reads last.
+    let oldest = home.write_file("-p/none.jsonl", &summary("Without the words", "b"));
+    let oldest = std::fs::File::options().write(true).open(oldest).unwrap();
+    oldest.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    home.write_file("-p/one.jsonl", &(summary("A harp", "d") + &summary("A drum", "d")));
+    let workspace = test_workspace(&home);
+    let survey = workspace.survey_scope(Scope::All, SurveyDetail::Digests);
+    let listed: BTreeSet<(String, String)> = { survey.projects[0].sessions.iter() }
+        .filter(|session| session.file.bytes > 200)
+        .map(|session| {
+            let title = session_title(&session.digest, &survey.projects[0].summaries);
+            (session.file.id.clone(), title.unwrap().to_owned())
+        })
+        .collect();
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    let title = |hit: SearchHit| (hit.session, hit.title.unwrap());
+    for text in ["harp", "lute", "harp lute", "harp yes", "harp lutes"] {
+        for request in [best_request(text), plain_request(text)] {
+            let (hits, _) = all_hits(&workspace, &request);
+            let hits: Vec<SearchHit> = hits.into_iter().filter(|it| it.uuid.is_some()).collect();
+            assert!(!hits.is_empty(), "{text}");
+            for hit in hits {
+                let hit = title(hit);
+                assert!(listed.contains(&hit), "{text}: {hit:?}, {listed:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_quote_that_is_never_closed_is_mentioned() {
+    let home = TestHome::new();
+    home.write_session("-p/aaaa1111.jsonl", "a user a harp with strings");
+    let notes = |text: &str| {
+        let (_, outcome) = all_hits(&test_workspace(&home), &best_request(text));
+        outcome.notes.sentences().join(". ")
+    };
+    let sentence = "The quote in `\"harp` is never closed; it was";
+    assert_eq!(notes("\"harp with"), format!("{sentence} ignored"));
+    assert!(notes("\"harp samovar").contains(&format!("{sentence} searched for as a character")));
+    assert_eq!(notes("\"harp with\""), "");
 }
 
 #[test]

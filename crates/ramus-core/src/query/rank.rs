@@ -46,8 +46,6 @@ pub struct MatchStrength {
     pub terms: u64,
     pub whole_words: u64,
     pub word_starts: u64,
-    /// The terms that match in a title, a summary or a prompt.
-    pub in_prompts: u64,
     /// The terms follow each other, and as whole words.
     pub has_phrase: bool,
     pub has_whole_phrase: bool,
@@ -79,7 +77,6 @@ impl MatchStrength {
         self.terms |= other.terms;
         self.whole_words |= other.whole_words;
         self.word_starts |= other.word_starts;
-        self.in_prompts |= other.in_prompts;
         self.has_phrase |= other.has_phrase;
         self.has_whole_phrase |= other.has_whole_phrase;
         self.count = self.count.saturating_add(other.count);
@@ -104,10 +101,6 @@ impl TextKind {
             Self::ToolResult | Self::Error => 10,
             _ => 6,
         }
-    }
-
-    fn is_from_person(self) -> bool {
-        matches!(self, Self::Title | Self::Prompt | Self::QueuedPrompt | Self::Summary)
     }
 }
 
@@ -138,9 +131,6 @@ pub(super) fn text_strength(
     }
     if strength.terms == 0 {
         return None;
-    }
-    if kind.is_from_person() {
-        strength.in_prompts = strength.terms;
     }
     let is_whole =
         |range: &Range<usize>| is_word_start(text, range.start) && is_word_end(text, range.end);

@@ -16,6 +16,8 @@ pub struct TypedQuery {
     pub filters: Vec<TypedFilter>,
     /// Filters with a hyphen before them, which no filter takes.
     pub negated: Vec<TypedFilter>,
+    /// The first word with a quote before it that is never closed.
+    pub unclosed: Option<String>,
 }
 
 /// A word, or a phrase in quotes.
@@ -216,6 +218,9 @@ impl TypedQuery {
             Some(word) => push_word(&mut self.without, word, false),
             None => push_word(&mut self.words, token, false),
         }
+        if self.unclosed.is_none() && has_unclosed_quote(rest) {
+            self.unclosed = Some(token.to_owned());
+        }
         length
     }
 
@@ -251,15 +256,27 @@ fn push_word(words: &mut Vec<TypedWord>, text: &str, is_quoted: bool) {
     }
 }
 
+/// Returns the quote that a text begins with, and the one that closes it.
+fn opening_quote(text: &str) -> Option<(char, char)> {
+    match text.chars().next()? {
+        '"' => Some(('"', '"')),
+        '“' => Some(('“', '”')),
+        '„' => Some(('„', '“')),
+        _ => None,
+    }
+}
+
+/// Whether a text begins with a quote, or with `-` and a quote, that is never closed.
+fn has_unclosed_quote(text: &str) -> bool {
+    let text = text.strip_prefix('-').unwrap_or(text);
+    let Some((open, close)) = opening_quote(text) else { return false };
+    let inner = &text[open.len_utf8()..];
+    inner.starts_with(char::is_alphanumeric) && !inner.contains(close)
+}
+
 /// Returns the phrase that a text begins with, and the length with its quotes.
 fn quoted(text: &str) -> Option<(&str, usize)> {
-    let open = text.chars().next()?;
-    let close = match open {
-        '"' => '"',
-        '“' => '”',
-        '„' => '“',
-        _ => return None,
-    };
+    let (open, close) = opening_quote(text)?;
     let inner = &text[open.len_utf8()..];
     let (phrase, rest) = inner.split_once(close)?;
     let ends = rest.is_empty() || rest.starts_with(char::is_whitespace);
@@ -326,6 +343,16 @@ mod tests {
         assert_eq!(line("- do  that, do that"), ("- do  that, do that".to_owned(), 0));
         assert_eq!(line("\"Do that.\" role:user"), ("Do that.".to_owned(), 1));
         assert_eq!(line("role:user"), (String::new(), 1));
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_is_noticed() {
+        let unclosed = |text: &str| TypedQuery::parse(text).unclosed;
+        assert_eq!(unclosed("\"thread pool").as_deref(), Some("\"thread"));
+        assert_eq!(unclosed("a -„thread pool").as_deref(), Some("-„thread"));
+        for closed in ["\"thread pool\"", "print(\"hi", "a \"", "\"a\"b", "5\" disk"] {
+            assert_eq!(unclosed(closed), None, "{closed}");
+        }
     }
 
     #[test]

@@ -75,11 +75,11 @@ impl ArchivedFilters {
         }
     }
 
-    /// Returns the summaries of a file, if an archive was asked about it.
-    pub(super) fn summaries(&self, path: &Path) -> Vec<LeafSummary> {
+    /// Returns the summaries of a file; `None`: no archive was asked about it, or none has a filter of it.
+    pub(super) fn summaries(&self, path: &Path) -> Option<Vec<LeafSummary>> {
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let known = answers.values().find_map(|answers| answers.get(path));
-        known.map(|answer| answer.summaries.clone()).unwrap_or_default()
+        known.map(|answer| answer.summaries.clone())
     }
 
     fn answers(&self, clues: &[&GramQuery]) -> Arc<Answers> {

@@ -8,7 +8,7 @@ use super::archived_filter::ArchivedFilters;
 use super::SearchSource;
 use super::summary::LeafSummary;
 use crate::cache::{ChunkVerdict, FileGramFilter, HistoryCache, ProjectGramFilters, SearchExtent};
-use crate::claude_dir::Project;
+use crate::claude_dir::{HistoryFile, Project};
 
 /// The gram filters of all projects that are searched, if there are any.
 #[derive(Debug, Default)]
@@ -111,16 +111,28 @@ impl ScanFilter {
         all.map_or(SearchExtent::Nothing, SearchExtent::Some)
     }
 
-    /// Returns the cached summaries of a file that is not searched completely.
-    pub(super) fn cached_summaries(&self, source: &SearchSource) -> Vec<LeafSummary> {
-        match self.file_filter(source) {
-            Some((_, file)) => file.summaries.clone(),
-            None => self.archived.summaries(&source.file.path),
+    /// Returns the cached summaries of a file; `None`: there is no filter for it.
+    pub(super) fn cached_summaries(
+        &self,
+        project: usize,
+        file: &HistoryFile,
+    ) -> Option<Vec<LeafSummary>> {
+        match self.filter_of_file(project, file) {
+            Some((_, known)) => Some(known.summaries.clone()),
+            None => self.archived.summaries(&file.path),
         }
     }
 
     fn file_filter(&self, source: &SearchSource) -> Option<(&ProjectGramFilters, &FileGramFilter)> {
-        let filters = self.by_project.get(source.project?)?.as_ref()?;
-        Some((filters, filters.file_filter(&source.file)?))
+        self.filter_of_file(source.project?, &source.file)
+    }
+
+    fn filter_of_file(
+        &self,
+        project: usize,
+        file: &HistoryFile,
+    ) -> Option<(&ProjectGramFilters, &FileGramFilter)> {
+        let filters = self.by_project.get(project)?.as_ref()?;
+        Some((filters, filters.file_filter(file)?))
     }
 }

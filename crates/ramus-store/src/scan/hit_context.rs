@@ -91,13 +91,14 @@ impl HitContextReader {
         Ok(known)
     }
 
-    /// Finds the context of locations in one source. `files` and `summaries` are those of its project.
+    /// Finds the context of locations in one source. `files` and `summaries` are those of its project; the summaries
+    /// are asked for if the session has no title of its own.
     pub fn find_context(
         &mut self,
         source: &SearchSource,
         places: &[MatchLocation],
         files: &[HistoryFile],
-        summaries: &ProjectSummaries,
+        summaries: impl FnOnce() -> Arc<ProjectSummaries>,
     ) -> Result<HitContext, PathError> {
         match source.content {
             SourceFormat::Records if source.file.role.is_agent() => {
@@ -146,7 +147,7 @@ impl HitContextReader {
         source: &SearchSource,
         places: &[MatchLocation],
         files: &[HistoryFile],
-        summaries: &ProjectSummaries,
+        summaries: impl FnOnce() -> Arc<ProjectSummaries>,
     ) -> Result<HitContext, PathError> {
         let file = &source.file;
         // Not through `read`, which would evict the session that started the agent.
@@ -223,11 +224,15 @@ impl LazySession {
         }
     }
 
-    fn summary_title(&self, summaries: &ProjectSummaries) -> Option<String> {
+    fn summary_title(&self, summaries: impl FnOnce() -> Arc<ProjectSummaries>) -> Option<String> {
         // The digest itself would be among the largest structures of a large session.
         let title = self.title.get_or_init(|| {
             let digest = SessionDigest::new(&self.history);
-            session_title(&digest, summaries).map(|title| one_line(title).into())
+            let summaries = match digest.given_title {
+                Some(_) => Arc::default(),
+                None => summaries(),
+            };
+            session_title(&digest, &summaries).map(|title| one_line(title).into())
         });
         title.clone()
     }

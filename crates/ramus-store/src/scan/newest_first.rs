@@ -61,7 +61,7 @@ impl ScanJob<'_> {
             while !stop.load(Relaxed) && go_on() {
                 let at = next.fetch_add(1, Relaxed);
                 let Some(&index) = order.get(at) else { break };
-                let seeing = ScanScope { filter, extent: &sights[index], titles: true, go_on };
+                let seeing = ScanScope { extent: &sights[index], titles: true, go_on };
                 let found = scan_source(index, &sources[index], query, tool, seeing);
                 on_read(sources[index].file.bytes);
                 if send.send((at, found)).is_err() {
@@ -177,10 +177,11 @@ impl<'a> PendingHits<'a> {
     fn add_found(&mut self, found: Result<FileMatches, PathError>) {
         match found {
             Ok(mut found) => {
-                self.notes.add_found(self.sources, &mut found);
-                let places = found.locations.iter().copied();
-                self.undated.extend(places.clone().filter(|place| !place.is_dated));
-                self.dated.extend(places.filter(|place| place.is_dated).map(DatedMatch));
+                self.notes.add_found(&mut found);
+                let mut places = found.locations;
+                self.undated.extend(places.extract_if(.., |place| !place.is_dated));
+                // In their own memory: one file can have most of all matches.
+                self.dated.append(&mut places.into_iter().map(DatedMatch).collect());
             }
             // Cleanup may take a file between listing and reading.
             Err(problem) if problem.source.kind() == io::ErrorKind::NotFound => {}

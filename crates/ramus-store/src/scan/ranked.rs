@@ -17,6 +17,7 @@ use ramus_core::query::{
 use rayon::prelude::*;
 
 use super::line_chunks::LineChunk;
+use super::summary::{LeafSummary, collect_summaries};
 use super::{
     FileMatches, MatchCollector, MatchLocation, ScanJob, ScanNotes, ScanScope, SearchSource,
     SourceFormat, read_chunks, read_line_chunks, spilled_results,
@@ -67,7 +68,7 @@ impl ScanJob<'_> {
         let groups = session_groups(self.sources);
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
         self.on_threads(|| {
-            let found_terms = self.terms_of_sources();
+            let (found_terms, summaries) = self.terms_of_sources();
             let mut group_terms = vec![0; count];
             for (group, terms) in groups.iter().zip(&found_terms) {
                 group_terms[*group as usize] |= terms;
@@ -81,6 +82,9 @@ impl ScanJob<'_> {
             let skipped = self.sources.len() - wanted.len();
             self.report_skipped(skipped, &wanted);
             let mut scan = self.rank_sources(&wanted, &plan);
+            for (index, found) in (0..).zip(summaries) {
+                scan.notes.add_summaries(index, found);
+            }
             (scan.required, scan.sessions, scan.has_near) = (plan.required, count, with_near);
             scan
         })
@@ -95,8 +99,8 @@ impl ScanJob<'_> {
         }
     }
 
-    /// Returns which terms each source may have.
-    fn terms_of_sources(&self) -> Vec<u64> {
+    /// Returns which terms each source may have, and the summaries in those that were read for it.
+    fn terms_of_sources(&self) -> (Vec<u64>, Vec<Option<Vec<LeafSummary>>>) {
         let terms = self.query.term_texts().len().min(MAX_TERMS);
         let all = u64::MAX >> (MAX_TERMS - terms.max(1));
         let terms_of = |source: &SearchSource| {
@@ -105,26 +109,34 @@ impl ScanJob<'_> {
                 .map(|term| by_term(term).map(|may| if may { 1 << term } else { 0 }))
                 .try_fold(0, |found, bit: Option<u64>| Some(found | bit?));
             match known {
-                Some(known) => known,
+                Some(known) => (known, None),
                 // A single word is searched for when the file is read.
-                None if terms == 1 || !(self.go_on)() => all,
-                None => self.terms_in_file(source, terms).unwrap_or(all),
+                None if terms == 1 || !(self.go_on)() => (all, None),
+                None => match self.terms_in_file(source, terms) {
+                    Ok((terms, summaries)) => (terms, Some(summaries)),
+                    Err(_) => (all, None),
+                },
             }
         };
-        self.sources.par_iter().with_max_len(8).map(terms_of).collect()
+        self.sources.par_iter().with_max_len(8).map(terms_of).unzip()
     }
 
-    /// Reads a file until every term was seen.
-    fn terms_in_file(&self, source: &SearchSource, terms: usize) -> io::Result<u64> {
-        let mut found = 0;
+    /// Reads a file for the terms that it has, and its summaries.
+    fn terms_in_file(
+        &self,
+        source: &SearchSource,
+        terms: usize,
+    ) -> io::Result<(u64, Vec<LeafSummary>)> {
+        let (mut found, mut summaries) = (0, Vec::new());
         read_line_chunks(&source.file.path, |piece| {
+            collect_summaries(piece.bytes, &mut summaries);
             for term in (0..terms).filter(|term| found & 1 << term == 0).collect::<Vec<_>>() {
                 if self.query.candidate_lines_of(term, piece.bytes).next().is_some() {
                     found |= 1 << term;
                 }
             }
         })?;
-        Ok(found)
+        Ok((found, summaries))
     }
 
     fn rank_sources(&self, wanted: &[usize], plan: &RankPlan) -> RankedScan {
@@ -133,7 +145,7 @@ impl ScanJob<'_> {
         let look = |index: usize| {
             let source = &sources[index];
             let extent = filter.extent_of_any(source, query);
-            let scope = ScanScope { filter, extent: &extent, titles: true, go_on };
+            let scope = ScanScope { extent: &extent, titles: true, go_on };
             let found = SourceRanker { index, source, query, tool, plan, scope }.rank_source();
             on_read(source.file.bytes);
             if let Ok((_, ranks)) = &found {
@@ -164,7 +176,7 @@ impl ScanJob<'_> {
         for (_, found) in found {
             match found {
                 Ok((mut file, ranks)) => {
-                    scan.notes.add_found(sources, &mut file);
+                    scan.notes.add_found(&mut file);
                     let first = scan.ranks.len() as u32;
                     scan.ranks.extend(ranks);
                     scan.locations.extend(
@@ -242,16 +254,11 @@ struct SourceRanker<'a> {
 impl SourceRanker<'_> {
     fn rank_source(&self) -> io::Result<(FileMatches, Vec<RankedMatch>)> {
         let Self { index, source, query, tool, .. } = *self;
-        let none = |locations| FileMatches {
-            source: index,
-            locations,
-            session: None,
-            summaries: Vec::new(),
-        };
+        let none =
+            |locations| FileMatches { source: index, locations, session: None, summaries: None };
         match source.content {
             _ if matches!(self.scope.extent, SearchExtent::Nothing) => {
-                let summaries = self.scope.cached_summaries(source);
-                Ok((FileMatches { summaries, ..none(Vec::new()) }, Vec::new()))
+                Ok((none(Vec::new()), Vec::new()))
             }
             SourceFormat::Records => self.rank_records(),
             SourceFormat::Spilled => {
@@ -266,16 +273,14 @@ impl SourceRanker<'_> {
 
     fn rank_records(&self) -> io::Result<(FileMatches, Vec<RankedMatch>)> {
         let Self { index, source, query, tool, .. } = *self;
-        let (seen, mut summaries) = match self.scope.extent {
-            SearchExtent::Some(seen) => (Some(&**seen), self.scope.cached_summaries(source)),
-            SearchExtent::All | SearchExtent::Nothing => (None, Vec::new()),
-        };
+        let seen = self.scope.chunks();
+        let mut summaries = self.scope.summaries_to_collect();
         let mut matches = MatchCollector::new(index, source, tool);
         let mut ranks: Vec<RankedMatch> = Vec::new();
         let mut left = vec![LINES_PER_TERM; self.plan.terms];
         read_chunks(&source.file.path, seen, |piece: LineChunk<'_>| {
-            if seen.is_none() {
-                super::summary::collect_summaries(piece.bytes, &mut summaries);
+            if let Some(summaries) = &mut summaries {
+                collect_summaries(piece.bytes, summaries);
             }
             let (mut counted, mut line) = (0, piece.line);
             for range in self.lines_to_parse(piece.bytes, &mut left) {

@@ -68,10 +68,6 @@ pub(crate) async fn get_find(
     let typed = request.scope_text.take();
     let scope = move || search_scope(&resolver, &wanted, typed.as_deref());
     request.scope = state.queues.run(TaskKind::Searches, scope).await??;
-    // A search in one session shows all of its hits.
-    if matches!(request.scope, Scope::Session(_)) {
-        request.per_session = None;
-    }
     let resolver = state.clone();
     let load = move || {
         let loaded = resolver.workspace.load_like_model(&mut request);
@@ -124,7 +120,7 @@ fn search_request(wanted: &FindQuery) -> Result<SearchRequest, ApiError> {
         (request.order, request.per_session) = (SearchOrder::Best, Some(PER_SESSION));
     }
     let limit = if wanted.limit == 0 { MAX_HITS } else { wanted.limit.min(MAX_HITS) };
-    (request.limit, request.counts_all) = (Some(limit), true);
+    (request.limit, request.counts_all, request.is_fuzzy) = (Some(limit), true, true);
     // Lists that others wait for are made on the other threads.
     request.in_background = true;
     Ok(request)

@@ -343,12 +343,11 @@ fn report_end(
 ) -> Result<(), CommandError> {
     if outcome.found == 0 {
         let error = nothing_found(args, text, request);
-        return Err(match outcome.notes.suggestion_sentence() {
-            Some(suggestion) => error.with_hint(suggestion),
-            None => error,
-        });
+        return Err(note_sentences(&outcome.notes)
+            .into_iter()
+            .fold(error, CommandError::with_hint));
     }
-    for sentence in outcome.notes.sentences() {
+    for sentence in note_sentences(&outcome.notes) {
         ui.print_closing_note(&sentence)?;
     }
     let more = match outcome.found - outcome.shown {
@@ -358,6 +357,16 @@ fn report_end(
         more => format!("{more} more. Use --limit to see them"),
     };
     ui.print_closing_note(&more)
+}
+
+/// Returns the notes of a search, with the option that searches for similar words.
+fn note_sentences(notes: &SearchNotes) -> Vec<String> {
+    let mut sentences = notes.sentences();
+    let suggestion = notes.suggestion_sentence();
+    for sentence in sentences.iter_mut().filter(|it| suggestion.as_ref() == Some(*it)) {
+        sentence.push_str(" Use --fuzzy to search for it");
+    }
+    sentences
 }
 
 fn search_request(ui: &Ui, args: &FindArgs, text: &str) -> Result<SearchRequest, CommandError> {
@@ -406,7 +415,7 @@ fn search_request(ui: &Ui, args: &FindArgs, text: &str) -> Result<SearchRequest,
     request.per_session = (request.order == SearchOrder::Best && !args.flat).then_some(PER_SESSION);
     request.is_exact |= args.exact;
     request.is_fuzzy = args.fuzzy;
-    request.suggests = !ui.json;
+    request.suggests = true;
     request.limit = args.limit;
     request.context = args.context;
     request.passage_chars = if ui.json { SNIPPET_ROOM } else { ui.width };
@@ -521,9 +530,11 @@ fn write_counts(
             writeln!(ui.output_writer(), "{file}")?;
         }
     }
-    if counts.ignored_case {
-        let notes = SearchNotes { ignored_case: true, ..SearchNotes::default() };
-        let note = notes.sentences().join(". ");
+    let typed = request.query.typed_words().filter(|_| counts.messages == 0);
+    let unclosed_quote = typed.and_then(|typed| typed.unclosed.clone());
+    let ignored_case = counts.ignored_case;
+    let notes = SearchNotes { ignored_case, unclosed_quote, ..SearchNotes::default() };
+    for note in notes.sentences() {
         ui.print_message(&Line::new(&note, Label::Dim));
     }
     if counts.messages == 0 { Err(nothing_found(args, text, request)) } else { Ok(()) }

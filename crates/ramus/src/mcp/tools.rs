@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use jiff::Zoned;
 use ramus_app::search::{PER_SESSION, SearchOutcome};
-use ramus_app::{Scope, SearchOrder, SearchRequest, Workspace};
+use ramus_app::{SearchOrder, SearchRequest, Workspace};
 use ramus_core::annotation::parse_tag;
 use ramus_core::query::{FilterKey, MatchOptions, TypedFilter, TypedQuery};
 use ramus_render::Line;
@@ -431,10 +431,8 @@ fn search_rows(
         request.like_text = request.query.typed_words().map(TypedQuery::words_text);
     }
     workspace.load_like_model(&mut request).map_err(like_error)?;
-    // A search in one session shows all of its hits.
-    let is_single = matches!(request.scope, Scope::Session(_));
-    (request.order, request.per_session) = (SearchOrder::Best, (!is_single).then_some(PER_SESSION));
-    (request.offset, request.counts_all) = (page.first_piece(), true);
+    (request.order, request.per_session) = (SearchOrder::Best, Some(PER_SESSION));
+    (request.offset, request.counts_all, request.suggests) = (page.first_piece(), true, true);
     let mut rows: Vec<String> = Vec::new();
     let mut room = page.budget_bytes();
     let flow = workspace.search_history(&request, workspace.progress_sink(), |batch| {
@@ -460,8 +458,9 @@ fn search_rows(
     let ControlFlow::Continue(outcome) = flow;
     match outcome.found {
         0 => {
-            let hint = no_match_hint(&request, false);
-            Err(hint.into_iter().fold(no_match(&asked.query), CommandError::with_hint))
+            let hint = no_match_hint(&request, false).map(str::to_owned);
+            let hints = hint.into_iter().chain(outcome.notes.sentences());
+            Err(hints.fold(no_match(&asked.query), CommandError::with_hint))
         }
         _ => Ok((rows, outcome)),
     }

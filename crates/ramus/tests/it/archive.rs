@@ -670,6 +670,9 @@ fn a_history_on_a_server_answers_as_its_files_did() {
     ramus_archive::Archive::initialize_server(&server.url("postgres"), true).unwrap();
     let kept = Kept { home: varied_history(), server: Some(server.url("postgres")) };
     check_answers(&kept, &questions("7ea9"));
+    let output = kept.run(&["find", "qztéapot", "--sort", "best"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("Other accents and spellings were not searched for"), "{said}");
 }
 
 #[test]

@@ -200,7 +200,7 @@ fn search_head(list: &ListPane, width: usize) -> Line {
     if list.search.done && !list.search.messages.is_empty() {
         count.push(&format!(", {}", count_noun(list.search.all, "message")), Label::Dim);
     }
-    if let Some(note) = list.search.notes.first().filter(|_| list.search.problem.is_none()) {
+    for note in list.search.notes.iter().filter(|_| list.search.problem.is_none()) {
         count.push(&format!(" · {note}"), Label::Note);
     }
     let typed = ramus_render::layout::display_width(&list.filter.text) + 10;

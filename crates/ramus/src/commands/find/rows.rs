@@ -11,7 +11,6 @@ use ramus_core::time::Time;
 use ramus_render::layout::{pad_line, truncate_line};
 use ramus_render::snippet::Snippet;
 use ramus_render::{Label, Line};
-use ramus_store::project_name::is_encoded_path;
 
 use crate::env::LocalClock;
 use crate::error::CommandError;
@@ -47,7 +46,7 @@ impl FindWriter {
             for index in group {
                 let Some(hit) = batch.read_hit(index) else { continue };
                 if std::mem::take(&mut is_first) {
-                    self.write_heading(ui, &hit)?;
+                    self.write_heading(ui, batch, index, &hit)?;
                 }
                 // An empty line separates the context of a hit from that of the next.
                 else if hit.context.is_some() {
@@ -71,7 +70,13 @@ impl FindWriter {
         Ok(())
     }
 
-    fn write_heading(&mut self, ui: &mut Ui, hit: &SearchHit) -> Result<(), CommandError> {
+    fn write_heading(
+        &mut self,
+        ui: &mut Ui,
+        batch: &SearchBatch<'_>,
+        index: usize,
+        hit: &SearchHit,
+    ) -> Result<(), CommandError> {
         let heading = match hit.is_prompt_only {
             true => (String::new(), None),
             false => (hit.session.clone(), hit.project.clone()),
@@ -87,7 +92,9 @@ impl FindWriter {
             true => ui.print_line(&Line::default())?,
             false => ui.start_pager(),
         }
-        Ok(ui.print_line(&session_heading(hit, ui.width, &self.clock))?)
+        let path = batch.project_path(index);
+        let project = project_name(path.as_deref(), hit.project.as_deref().unwrap_or_default());
+        Ok(ui.print_line(&session_heading(hit, &project, ui.width, &self.clock))?)
     }
 
     fn hit_rows(&self, batch: &SearchBatch<'_>, hit: &SearchHit, width: usize) -> Vec<Line> {
@@ -212,18 +219,15 @@ const KIND_WIDTH: usize = 12;
 const ADDRESS_WIDTH: usize = 18;
 
 /// Returns the line above the hits of a session.
-fn session_heading(hit: &SearchHit, width: usize, clock: &LocalClock) -> Line {
+fn session_heading(hit: &SearchHit, project: &str, width: usize, clock: &LocalClock) -> Line {
     let time = hit.sort_time.map(|time| clock.short_time(time)).unwrap_or_default();
     let end = Line::new(" · ", Label::Dim)
         .with(&hit.short_session, Label::Id)
         .with(if time.is_empty() { "" } else { " · " }, Label::Dim)
         .with(&time, Label::Time);
-    let encoded = hit.project.as_deref().unwrap_or_default();
-    let cwd = hit.cwd.as_deref().filter(|cwd| is_encoded_path(encoded, cwd));
-    let project = project_name(cwd, encoded);
     let mut line = Line::default();
     if !project.is_empty() {
-        let project = project_end(&project, (width / 4).max(8));
+        let project = project_end(project, (width / 4).max(8));
         line = line.with(&project, Label::Dim).with(" · ", Label::Dim);
     }
     line.push(hit.title.as_deref().unwrap_or("(no title)"), Label::Heading);
