@@ -12,10 +12,11 @@ use ramus_archive::{Archive, ArchivedSession, FileEntry, is_archived_as_it_is};
 use ramus_core::edit::ChangeDetail;
 use ramus_core::retention::DueDeletions;
 use ramus_core::time::Time;
-use ramus_store::FileIdentity;
+use ramus_core::title::session_title;
 use ramus_store::claude_dir::{FileRole, HistoryFile};
 use ramus_store::owned::{OwnedFile, OwnedKind, owned_files};
 use ramus_store::real_path::real_path_or_given;
+use ramus_store::{FileIdentity, PathError};
 
 pub use filling::{ArchivingPlan, added_text};
 pub use policy::{ProjectPattern, SendPolicy, SendableFiles};
@@ -44,11 +45,30 @@ impl ArchivedFiles {
 /// The result of planning to restore a session from the archive.
 #[derive(Debug)]
 pub enum ArchiveRestore {
-    Planned(Box<PlannedChange>),
+    Planned {
+        change: Box<PlannedChange>,
+        /// Why some files are left out: their archived content is damaged.
+        damaged: Vec<PathError>,
+    },
     /// Every file exists with its archived content.
     AllThere,
     /// Files are there with another content, and nothing else is missing.
     OtherContent,
+}
+
+/// The titles of sessions.
+#[derive(Debug, Default)]
+pub struct SessionTitles {
+    /// By the name of the project's directory and the session's id.
+    titles: HashMap<(String, String), String>,
+}
+
+impl SessionTitles {
+    /// Returns the title of a session. `None`: nothing but its id is known.
+    pub fn title_of(&self, session: &ArchivedSession) -> Option<&str> {
+        let key = (session.project()?, session.id.clone());
+        self.titles.get(&key).map(String::as_str)
+    }
 }
 
 impl Workspace {
@@ -60,9 +80,12 @@ impl Workspace {
         request: RestoreRequest,
         size: &dyn Fn(u64) -> String,
     ) -> Result<ArchiveRestore, ArchiveError> {
-        let RestorePlan { plan, kept, bytes, is_redacted } =
+        let RestorePlan { plan, kept, bytes, is_redacted, damaged } =
             archive.plan_restore(session, request)?;
         if plan.steps.is_empty() {
+            if let Some(problem) = damaged.into_iter().next() {
+                return Err(problem.into());
+            }
             let is_other = kept > 0;
             return Ok(if is_other {
                 ArchiveRestore::OtherContent
@@ -82,9 +105,29 @@ impl Workspace {
             true => "; not the original bytes: secrets were removed before they were sent",
             false => "",
         };
-        let words = format!("from the archive: {files}, {}{left}{redacted}", size(bytes));
+        let without = match damaged.len() {
+            0 => String::new(),
+            1 => "; 1 damaged file is left out".to_owned(),
+            many => format!("; {many} damaged files are left out"),
+        };
+        let words = format!("from the archive: {files}, {}{left}{without}{redacted}", size(bytes));
         let detail = ChangeDetail::Restore { description: words };
-        Ok(ArchiveRestore::Planned(Box::new(PlannedChange::new(self, plan, detail))))
+        let change = Box::new(PlannedChange::new(self, plan, detail));
+        Ok(ArchiveRestore::Planned { change, damaged })
+    }
+
+    /// Returns what sessions are called, also those that are only archived.
+    pub fn session_titles(&self) -> SessionTitles {
+        let survey = self.survey_all();
+        let mut titles = HashMap::new();
+        for project in &survey.projects {
+            for session in &project.sessions {
+                let title = session_title(&session.digest, &project.summaries);
+                let key = (project.name.clone(), session.file.id.clone());
+                titles.extend(title.map(|title| (key, title.to_owned())));
+            }
+        }
+        SessionTitles { titles }
     }
 
     /// Lists every file that belongs to the sessions of a scope.

@@ -10,7 +10,7 @@ use ramus_core::time::Time;
 use ramus_core::title::short_title;
 use ramus_store::PathError;
 use ramus_store::claude_dir::{FileRole, Project};
-use ramus_store::pack::source::{planned_sources, session_sources};
+use ramus_store::pack::source::{SessionSources, planned_sources, session_sources};
 use ramus_store::pack::write::PackWriteError;
 use ramus_store::pack::{OpenPack, PackError, PackOptions, PackPlan, PackSource, PackedSession};
 use ramus_store::plan::{self, ForkDestination, PlacedSession, PlanError, UnpackTo};
@@ -88,7 +88,7 @@ impl Workspace {
             }
             let (mut session, sources) = match item.up_to {
                 Some(node) => self.conversation_to_pack(item.opened, node)?,
-                None => self.session_to_pack(item.opened)?,
+                None => self.session_to_pack(item.opened, &mut pack)?,
             };
             if pack.manifest.sessions.iter().any(|packed| packed.id == session.id) {
                 return Err(CarryError::Twice(session.id));
@@ -102,16 +102,20 @@ impl Workspace {
         Ok(pack)
     }
 
+    /// Describes a whole session; what a pack cannot contain is noted in `pack`.
     fn session_to_pack(
         &self,
         opened: &OpenedSession,
+        pack: &mut PackPlan,
     ) -> Result<(PackedSession, Vec<PackSource>), CarryError> {
         let file = &opened.found.file;
         if file.role != FileRole::Session {
             return Err(CarryError::NoSession(opened.found.address_id()));
         }
         let project = project_name(opened);
-        let sources = session_sources(opened.edit_subject(), &project)?;
+        let SessionSources { sources, left_out } =
+            session_sources(opened.edit_subject(), &project)?;
+        pack.left_out.extend(left_out);
         let digest = SessionDigest::new(&opened.history);
         let mut session = self.describe_packed(opened, &file.id, &sources);
         session.title = short_title(&opened.title);

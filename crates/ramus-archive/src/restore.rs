@@ -9,7 +9,7 @@ use ramus_store::{PathError, Stamp, StoredBytes};
 
 use crate::archive::{Archive, ArchivedSession};
 use crate::content::ArchivedContent;
-use crate::storage::ArchiveError;
+use crate::storage::{ArchiveError, is_damage};
 
 /// How to restore a session.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,10 +30,13 @@ pub struct RestorePlan {
     pub bytes: u64,
     /// Secrets were removed from some of them before they were sent: they are not what they were.
     pub is_redacted: bool,
+    /// Why some files are left out: their archived content is damaged.
+    pub damaged: Vec<PathError>,
 }
 
 impl Archive {
-    /// Plans to put the files of a session back where they were.
+    /// Plans to put the files of a session back where they were. Damaged ones are left out, unless it is the session's
+    /// own.
     ///
     /// Restored files get the current date, because the client deletes old files when it starts.
     pub fn plan_restore(
@@ -42,14 +45,21 @@ impl Archive {
         request: RestoreRequest,
     ) -> Result<RestorePlan, ArchiveError> {
         let (mut kept, mut bytes, mut is_redacted) = (0, 0, false);
-        let mut steps = Vec::new();
+        let (mut steps, mut damaged) = (Vec::new(), Vec::new());
         let mut transcript = None;
         for file in &session.files {
             let is_transcript = file.kind == OwnedKind::Session;
             let number = request.generation.filter(|_| is_transcript);
             let content = self.content(file, number)?;
             let path = file.key.full_path();
-            let place = match look(&path, &content)? {
+            let place = match look(&path, &content) {
+                Err(problem) if !is_transcript && is_damage(&problem) => {
+                    damaged.push(problem);
+                    continue;
+                }
+                place => place?,
+            };
+            let place = match place {
                 Place::Free => Some(None),
                 Place::Same => None,
                 Place::Other(before) if request.replace => Some(Some(before)),
@@ -91,7 +101,7 @@ impl Archive {
             unreported: 0,
             undoes: None,
         };
-        Ok(RestorePlan { plan, kept, bytes, is_redacted })
+        Ok(RestorePlan { plan, kept, bytes, is_redacted, damaged })
     }
 }
 
@@ -102,12 +112,13 @@ enum Place {
     Other(Stamp),
 }
 
+/// Looks at a place, and reads the content through.
 fn look(path: &Path, content: &ArchivedContent) -> Result<Place, PathError> {
+    let archived = Stamp::of_pieces(&mut |n| content.piece(n))?;
     if path.symlink_metadata().is_err() {
         return Ok(Place::Free);
     }
     let before = Stamp::of_file(path).map_err(|source| PathError::new(path, source))?;
-    let archived = Stamp::of_pieces(&mut |n| content.piece(n))?;
     Ok(if before == archived { Place::Same } else { Place::Other(before) })
 }
 

@@ -26,8 +26,8 @@ pub mod write;
 pub use manifest::{Manifest, PackedAnnotation, PackedFile, PackedSession, is_plain_name};
 pub use read::{OpenPack, PackError};
 pub use redacted::Redactor;
-pub use source::{PackSource, session_sources};
-pub use write::{PackOptions, PackPlan};
+pub use source::{PackSource, SessionSources, session_sources};
+pub use write::{LeftOut, LeftOutReason, PackOptions, PackPlan};
 
 /// The name of the first entry.
 const MANIFEST: &str = "manifest.json";

@@ -1,7 +1,7 @@
 //! Shows a plan, asks, applies it and reports: the sequence of every command that writes.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use ramus_app::change::{apply_change, apply_hint};
 use ramus_app::{OpenedSession, PlannedChange};
@@ -13,6 +13,7 @@ use ramus_render::change::{
 };
 use ramus_render::json::{Answer, Written};
 use ramus_render::layout::truncate_line;
+use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
 use ramus_store::apply::{AppliedOperation, ApplyError};
 use ramus_store::plan::{self, NewContent, OperationKind, PlanStep, WritePlan};
@@ -194,13 +195,29 @@ pub(crate) fn written_json(
     }
 }
 
-/// Prints exactly what would be written (R28).
+/// Prints exactly what would be written (R28); of archived files, which come back as they were, how many and where.
 fn show_bytes(ui: &mut Ui, plan: &WritePlan) -> Result<(), CommandError> {
+    let is_restore = plan.what == OperationKind::Restore;
+    let mut restored: BTreeMap<&Path, (usize, u64)> = BTreeMap::new();
     for step in &plan.steps {
         match step {
             PlanStep::AppendLines { bytes, .. } => ui.output_writer().write_all(bytes)?,
             PlanStep::ReplaceFile { file, before, content } if *file == plan.file => {
                 ui.print_line(&put_line(file, before.as_ref().map(|stamp| stamp.len), content)?)?;
+            }
+            PlanStep::CreateFile { file, content } if *file == plan.file && is_restore => {
+                ui.print_line(&put_line(file, None, content)?)?;
+            }
+            PlanStep::CreateFile { file, content }
+            | PlanStep::ReplaceFile { file, content, .. }
+                if is_restore =>
+            {
+                let (files, size) = restored.entry(file.parent().unwrap_or(file)).or_default();
+                *files += 1;
+                content.for_each_piece::<CommandError>(&mut |bytes| {
+                    *size += bytes.len() as u64;
+                    Ok(())
+                })?;
             }
             PlanStep::CreateFile { file, content } if *file == plan.file => {
                 content.for_each_piece::<CommandError>(&mut |bytes| {
@@ -231,6 +248,11 @@ fn show_bytes(ui: &mut Ui, plan: &WritePlan) -> Result<(), CommandError> {
             }
             PlanStep::RemoveEmptyDir { .. } => {}
         }
+    }
+    for (dir, (files, size)) in restored {
+        let files = count_noun(files, "file");
+        let line = format!("  restores {files} in {}: {size} bytes", dir.display());
+        ui.print_line(&Line::plain(&line))?;
     }
     Ok(())
 }

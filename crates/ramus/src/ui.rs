@@ -251,8 +251,13 @@ impl Ui {
 
     /// Reports something that could not be read; the exit code reflects it.
     pub(crate) fn warn_unreadable(&self, error: &(dyn std::error::Error + 'static)) {
-        self.incomplete.store(true, Ordering::Relaxed);
+        self.mark_incomplete();
         self.print_message(&warning_of(error));
+    }
+
+    /// Makes the exit code say that something could not be read.
+    pub(crate) fn mark_incomplete(&self) {
+        self.incomplete.store(true, Ordering::Relaxed);
     }
 
     /// Ignores earlier read failures, because the request was completed.

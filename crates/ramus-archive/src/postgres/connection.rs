@@ -23,9 +23,12 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// Asks for the version, and leaves only the server's own functions: where everybody may create some in `public`, one
-/// that fits a call better than the server's own would run with the rights of whoever calls it.
+/// that fits a call better than the server's own would run with the rights of whoever calls it. Compiling statements
+/// takes longer than they do; a server that cannot do it does not know the setting.
 const FIRST_QUERY: &str = "SELECT pg_catalog.current_setting('server_version_num'), \
-    pg_catalog.set_config('search_path', 'pg_catalog', false)";
+    pg_catalog.set_config('search_path', 'pg_catalog', false), \
+    CASE WHEN pg_catalog.current_setting('jit', true) IS NOT NULL \
+    THEN pg_catalog.set_config('jit', 'off', false) END";
 /// The oldest server that is supported.
 const OLDEST_SERVER: i32 = 120_000;
 

@@ -70,6 +70,8 @@ pub struct ArchiveList {
 #[derive(Debug, Serialize)]
 pub struct ArchiveSession {
     pub id: String,
+    /// Null: nothing but its id is known.
+    pub title: Option<String>,
     pub project: Option<String>,
     pub root: String,
     /// Relative to the Claude directory; null: only other files of the session are archived.

@@ -17,7 +17,7 @@ pub struct Packed {
     pub sessions: Vec<PackedSessionEntry>,
     /// The redactions, by rule; null: nothing was redacted now.
     pub redactions: Option<BTreeMap<&'static str, u64>>,
-    /// Files that are not text and were left out for that.
+    /// Files and directories that cannot be packed, or with redaction are not text.
     pub left_out: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Adds archived files to a listing if their file no longer exists.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use super::{FileFacts, FileRole, HistoryFile, Project, ProjectListing};
@@ -20,14 +20,20 @@ impl ProjectListing {
             let file = HistoryFile::classify(&overlay.root, &path, FileFacts::archived(archived))?;
             (!on_disk.has(&file, archived)).then_some(file)
         });
-        let gone: Vec<HistoryFile> = gone.collect();
+        let mut projects: BTreeMap<String, Vec<HistoryFile>> = BTreeMap::new();
         for file in gone {
-            self.add_file(&overlay.root, file);
+            let Some(name) = file.relative.split('/').nth(1) else { continue };
+            match projects.get_mut(name) {
+                Some(files) => files.push(file),
+                None => drop(projects.insert(name.to_owned(), vec![file])),
+            }
+        }
+        for (name, files) in projects {
+            self.add_files(&overlay.root, name, files);
         }
     }
 
-    fn add_file(&mut self, root: &Path, file: HistoryFile) {
-        let Some(name) = file.relative.split('/').nth(1).map(str::to_owned) else { return };
+    fn add_files(&mut self, root: &Path, name: String, added: Vec<HistoryFile>) {
         let at = match self.projects.binary_search_by(|project| project.name.cmp(&name)) {
             Ok(at) => at,
             Err(at) => {
@@ -38,9 +44,8 @@ impl ProjectListing {
             }
         };
         let files = &mut self.projects[at].files;
-        let key = |file: &HistoryFile| (file.relative.clone(), file.path.clone());
-        let at = files.partition_point(|other| key(other) < key(&file));
-        files.insert(at, file);
+        files.extend(added);
+        files.sort_by(|a, b| (&a.relative, &a.path).cmp(&(&b.relative, &b.path)));
     }
 }
 
@@ -54,7 +59,7 @@ struct OnDisk {
 impl OnDisk {
     fn new(listing: &ProjectListing, root: &Path) -> Self {
         let files = || listing.projects.iter().flat_map(|project| &project.files);
-        let here = || files().filter(|file| file.path.starts_with(root));
+        let here = || files().filter(|file| !file.archived && file.path.starts_with(root));
         let is_top = |file: &&HistoryFile| file.role.session().is_none();
         Self {
             paths: here().map(|file| file.relative.clone()).collect(),

@@ -26,6 +26,9 @@ pub enum PackError {
     NoPack(PathBuf),
     #[error("unknown pack format {0:?}; this ramus reads {FORMAT:?}")]
     OtherFormat(String),
+    /// Its beginning is there.
+    #[error("{}: the file ends in the middle", .0.display())]
+    CutOff(PathBuf),
     /// It differs from what was written.
     #[error("the pack is damaged: {0}")]
     Damaged(String),
@@ -44,6 +47,15 @@ impl PackError {
     pub(super) fn refused(what: impl Into<String>) -> Self {
         Self::Refused(what.into())
     }
+
+    /// Names a pack that came as a stream, of which `path` is a copy.
+    pub fn of_stream(self) -> Self {
+        match self {
+            Self::NoPack(_) => Self::NoPack(STREAM.into()),
+            Self::CutOff(_) => Self::CutOff(STREAM.into()),
+            other => other,
+        }
+    }
 }
 
 /// A verified pack, unpacked into a directory with the layout of a Claude directory.
@@ -53,6 +65,8 @@ pub struct OpenPack {
     dir: TempDir,
 }
 
+/// What a stream is called.
+const STREAM: &str = "standard input";
 /// What compressed files of this kind begin with.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// How large a manifest may be.
@@ -88,7 +102,7 @@ pub fn keep_stream(stream: &mut dyn Read) -> Result<TempPath, PackError> {
 /// Reads only the manifest of a pack.
 pub fn read_manifest(path: &Path) -> Result<Manifest, PackError> {
     let mut archive = Archive::new(decompressed(path)?);
-    manifest_of(path, &mut Entries::new(&mut archive)?)
+    manifest_of(path, &mut Entries::new(path, &mut archive)?)
 }
 
 impl OpenPack {
@@ -96,7 +110,7 @@ impl OpenPack {
     pub fn read(path: &Path, temporary: &Path) -> Result<Self, PackError> {
         let mut archive = Archive::new(decompressed(path)?);
         let pack = Self::extract(path, temporary, &mut archive)?;
-        ends(archive.into_inner())?;
+        ends(path, archive.into_inner())?;
         Ok(pack)
     }
 
@@ -105,7 +119,7 @@ impl OpenPack {
         temporary: &Path,
         archive: &mut Archive<Unpacked>,
     ) -> Result<Self, PackError> {
-        let mut entries = Entries::new(archive)?;
+        let mut entries = Entries::new(path, archive)?;
         let manifest = manifest_of(path, &mut entries)?;
         let packed = fs::metadata(path).map_err(|source| PathError::new(path, source))?.len();
         let total = manifest.total_bytes();
@@ -122,7 +136,7 @@ impl OpenPack {
             if name != file.name {
                 return Err(PackError::refused(format!("{name:?} is not in its manifest")));
             }
-            extract_file(&mut entry, file, &dir.path().join(&file.name))?;
+            extract_file(path, &mut entry, file, &dir.path().join(&file.name))?;
         }
         match entries.next_file()? {
             Some((name, _)) => Err(PackError::refused(format!("{name:?} is not in its manifest"))),
@@ -149,11 +163,15 @@ fn decompressed(path: &Path) -> Result<Unpacked, PackError> {
     Ok(decoder)
 }
 
+/// How the `tar` crate says that an archive ends in the middle.
+const ENDS_EARLY: [&str; 2] = ["failed to read entire block", "unexpected EOF during skip"];
+
 /// Returns what reading a pack failed with: the disk rarely is the reason.
-fn unreadable(error: &io::Error) -> PackError {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => PackError::damaged("it ends too early"),
-        _ => PackError::damaged(error.to_string()),
+fn unreadable(path: &Path, error: &io::Error) -> PackError {
+    let text = error.to_string();
+    match error.kind() == io::ErrorKind::UnexpectedEof || ENDS_EARLY.contains(&&*text) {
+        true => PackError::CutOff(path.to_owned()),
+        false => PackError::damaged(text),
     }
 }
 
@@ -168,9 +186,9 @@ fn manifest_of(path: &Path, entries: &mut Entries<'_>) -> Result<Manifest, PackE
         return Err(PackError::refused("its manifest is too large"));
     }
     let mut bytes = Vec::new();
-    entry.read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    entry.read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;
     if (bytes.len() as u64) < entry.size() {
-        return Err(PackError::damaged("it ends too early"));
+        return Err(PackError::CutOff(path.to_owned()));
     }
     Manifest::parse(&bytes)
 }
@@ -179,13 +197,15 @@ type Entry<'a> = tar::Entry<'a, Unpacked>;
 
 /// The entries of an archive; long names are assembled here, so that none takes much memory.
 struct Entries<'a> {
+    /// The pack.
+    path: &'a Path,
     raw: tar::Entries<'a, Unpacked>,
 }
 
 impl<'a> Entries<'a> {
-    fn new(archive: &'a mut Archive<Unpacked>) -> Result<Self, PackError> {
-        let raw = archive.entries().map_err(|error| unreadable(&error))?.raw(true);
-        Ok(Self { raw })
+    fn new(path: &'a Path, archive: &'a mut Archive<Unpacked>) -> Result<Self, PackError> {
+        let raw = archive.entries().map_err(|error| unreadable(path, &error))?.raw(true);
+        Ok(Self { path, raw })
     }
 
     /// Returns the next entry with its name; whatever is no regular file is refused.
@@ -197,13 +217,13 @@ impl<'a> Entries<'a> {
                 return Err(PackError::refused("a name in it is too long"));
             }
             let mut name = Vec::new();
-            entry.read_to_end(&mut name).map_err(|error| unreadable(&error))?;
+            entry.read_to_end(&mut name).map_err(|error| unreadable(self.path, &error))?;
             while name.last() == Some(&0) {
                 name.pop();
             }
             long = Some(name);
             let next = self.next_raw()?;
-            entry = next.ok_or_else(|| PackError::damaged("it ends too early"))?;
+            entry = next.ok_or_else(|| PackError::CutOff(self.path.to_owned()))?;
         }
         let name = long.unwrap_or_else(|| entry.path_bytes().into_owned());
         let name = String::from_utf8(name).map_err(|error| {
@@ -217,7 +237,7 @@ impl<'a> Entries<'a> {
     }
 
     fn next_raw(&mut self) -> Result<Option<Entry<'a>>, PackError> {
-        self.raw.next().transpose().map_err(|error| unreadable(&error))
+        self.raw.next().transpose().map_err(|error| unreadable(self.path, &error))
     }
 }
 
@@ -231,7 +251,12 @@ fn kind_words(kind: EntryType) -> &'static str {
 }
 
 /// Writes an entry to a new file and compares it with the manifest.
-fn extract_file(entry: &mut Entry<'_>, file: &PackedFile, path: &Path) -> Result<(), PackError> {
+fn extract_file(
+    pack: &Path,
+    entry: &mut Entry<'_>,
+    file: &PackedFile,
+    path: &Path,
+) -> Result<(), PackError> {
     let writing = |source| PackError::Disk(PathError::on_write(path, source));
     if entry.size() != file.bytes {
         return Err(PackError::damaged(format!(
@@ -249,7 +274,7 @@ fn extract_file(entry: &mut Entry<'_>, file: &PackedFile, path: &Path) -> Result
     let mut piece = vec![0; 256 * 1024];
     let mut left = file.bytes;
     loop {
-        let read = entry.read(&mut piece).map_err(|error| unreadable(&error))?;
+        let read = entry.read(&mut piece).map_err(|error| unreadable(pack, &error))?;
         if read == 0 {
             break;
         }
@@ -258,7 +283,7 @@ fn extract_file(entry: &mut Entry<'_>, file: &PackedFile, path: &Path) -> Result
         out.write_all(&piece[..read]).map_err(writing)?;
     }
     if left > 0 {
-        return Err(PackError::damaged("it ends too early"));
+        return Err(PackError::CutOff(pack.to_owned()));
     }
     if hex(&hasher.finalize()) != file.sha256 {
         return Err(PackError::damaged(format!(
@@ -275,10 +300,10 @@ pub(super) fn hex(hash: &[u8]) -> String {
 }
 
 /// Makes sure that a pack ends where its archive does: a truncated pack must not go unnoticed.
-fn ends(mut rest: Unpacked) -> Result<(), PackError> {
+fn ends(path: &Path, mut rest: Unpacked) -> Result<(), PackError> {
     let mut padding = Vec::new();
     let limited = rest.by_ref().take(PADDING + 1);
-    { limited }.read_to_end(&mut padding).map_err(|error| unreadable(&error))?;
+    { limited }.read_to_end(&mut padding).map_err(|error| unreadable(path, &error))?;
     match padding.len() as u64 <= PADDING && padding.iter().all(|byte| *byte == 0) {
         true => Ok(()),
         false => Err(PackError::refused("there is data after the last file")),

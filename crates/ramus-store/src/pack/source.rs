@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use memchr::memmem::Finder;
 
 use super::manifest::is_plain_name;
+use super::write::{LeftOut, LeftOutReason};
 use crate::agents::read_agents;
 use crate::claude_dir::{FileRole, file_history_dir};
 use crate::disk::is_missing;
@@ -26,16 +27,32 @@ pub struct PackSource {
     pub mode: Option<u32>,
 }
 
+/// The files of a session.
+#[derive(Clone, Debug, Default)]
+pub struct SessionSources {
+    /// The session itself first, the rest by name.
+    pub sources: Vec<PackSource>,
+    /// What a pack cannot contain, by name.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// The files of a session but its own, by their names in the pack.
+#[derive(Default)]
+struct FoundFiles {
+    sources: BTreeMap<String, PackSource>,
+    left_out: Vec<LeftOut>,
+}
+
 /// How deep a session's directory is looked through.
 const DEEPEST: u32 = 8;
 
-/// Lists everything that belongs to a session, the session itself first and the rest by name.
+/// Lists everything that belongs to a session.
 ///
 /// `project` is the name of the project in the pack.
 pub fn session_sources(
     subject: SessionContext<'_>,
     project: &str,
-) -> Result<Vec<PackSource>, PathError> {
+) -> Result<SessionSources, PathError> {
     let id = &subject.file.id;
     let in_project = |name: &str| format!("projects/{project}/{name}");
     let own = PackSource {
@@ -43,8 +60,8 @@ pub fn session_sources(
         content: unchanging(&subject.file.path)?,
         mode: None,
     };
-    let mut rest = BTreeMap::new();
-    add_dir(&subject.dir.join(id), &in_project(id), 0, &mut rest)?;
+    let mut found = FoundFiles::default();
+    found.add_dir(&subject.dir.join(id), &in_project(id), 0)?;
     let (agents, problems) = read_agents(subject.files, id);
     if let Some(problem) = problems.into_iter().next() {
         return Err(problem);
@@ -52,11 +69,15 @@ pub fn session_sources(
     for agent in agents.iter().filter(|agent| agent.file.role == FileRole::FlatAgent) {
         for path in [agent.file.path.clone(), agent.file.path.with_extension("meta.json")] {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            add_file(&path, in_project(&name), false, &mut rest)?;
+            add_file(&path, in_project(&name), false, &mut found.sources)?;
         }
     }
-    add_backups(subject, &mut rest)?;
-    Ok(std::iter::once(own).chain(rest.into_values()).collect())
+    found.add_backups(subject)?;
+    let FoundFiles { sources, mut left_out } = found;
+    left_out.sort_by(|a, b| a.name.cmp(&b.name));
+    left_out.dedup();
+    let sources = std::iter::once(own).chain(sources.into_values()).collect();
+    Ok(SessionSources { sources, left_out })
 }
 
 /// Lists what a planned new session is made of; of spilled outputs and backups only those that it names.
@@ -128,35 +149,73 @@ impl NamedFiles {
     }
 }
 
-/// Adds the client's file backups: the session's own, and those of earlier copies that it names.
-fn add_backups(
-    subject: SessionContext<'_>,
-    sources: &mut BTreeMap<String, PackSource>,
-) -> Result<(), PathError> {
-    let Some(root) = subject.root else { return Ok(()) };
-    let id = &subject.file.id;
-    let own = file_history_dir(root, id);
-    let mut named = None;
-    let facts = subject.history.session.facts();
-    for dir in backup_dirs(&[root.to_owned()], subject.file, facts) {
-        for (name, path) in regular_files(&dir)? {
-            let in_pack = format!("file-history/{id}/{name}");
-            if sources.contains_key(&in_pack) {
-                continue;
+impl FoundFiles {
+    /// Adds the client's file backups: the session's own, and those of earlier copies that it names.
+    fn add_backups(&mut self, subject: SessionContext<'_>) -> Result<(), PathError> {
+        let Some(root) = subject.root else { return Ok(()) };
+        let id = &subject.file.id;
+        let own = file_history_dir(root, id);
+        let mut named = None;
+        let facts = subject.history.session.facts();
+        for dir in backup_dirs(&[root.to_owned()], subject.file, facts) {
+            let prefix = format!("file-history/{id}");
+            let Entries { plain, odd } = Entries::read(&dir)?;
+            if own.as_ref() == Some(&dir) {
+                self.leave_out_odd(&prefix, odd);
             }
-            if own.as_ref() != Some(&dir) {
-                let named = match &named {
-                    Some(named) => named,
-                    None => named.insert(named_by(&subject.file.path)?),
-                };
-                if !named.has(&name) {
+            for (name, path) in plain {
+                let in_pack = format!("{prefix}/{name}");
+                if self.sources.contains_key(&in_pack) {
                     continue;
                 }
+                if own.as_ref() != Some(&dir) {
+                    let named = match &named {
+                        Some(named) => named,
+                        None => named.insert(named_by(&subject.file.path)?),
+                    };
+                    if !named.has(&name) {
+                        continue;
+                    }
+                }
+                add_file(&path, in_pack, true, &mut self.sources)?;
             }
-            add_file(&path, in_pack, true, sources)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the regular files below a directory; links and devices are not part of a history.
+    fn add_dir(&mut self, dir: &Path, prefix: &str, depth: u32) -> Result<(), PathError> {
+        // A link in place of the directory could lead anywhere.
+        if !dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+            return Ok(());
+        }
+        if depth > DEEPEST {
+            self.leave_out(prefix.to_owned(), LeftOutReason::TooDeep);
+            return Ok(());
+        }
+        let Entries { plain, odd } = Entries::read(dir)?;
+        self.leave_out_odd(prefix, odd);
+        for (name, path) in plain {
+            let name = format!("{prefix}/{name}");
+            match path.symlink_metadata() {
+                Ok(meta) if meta.is_dir() => self.add_dir(&path, &name, depth + 1)?,
+                Ok(_) => add_file(&path, name, false, &mut self.sources)?,
+                Err(gone) if is_missing(&gone) => {}
+                Err(source) => return Err(PathError::new(&path, source)),
+            }
+        }
+        Ok(())
+    }
+
+    fn leave_out_odd(&mut self, prefix: &str, names: Vec<String>) {
+        for name in names {
+            self.leave_out(format!("{prefix}/{name}"), LeftOutReason::OddName);
         }
     }
-    Ok(())
+
+    fn leave_out(&mut self, name: String, reason: LeftOutReason) {
+        self.left_out.push(LeftOut { name, reason });
+    }
 }
 
 /// Finds the files that the lines of a session name.
@@ -174,27 +233,28 @@ fn named_by(path: &Path) -> Result<NamedFiles, PathError> {
     Ok(named)
 }
 
-/// Adds the regular files below a directory; links and devices are not part of a history.
-fn add_dir(
-    dir: &Path,
-    prefix: &str,
-    depth: u32,
-    sources: &mut BTreeMap<String, PackSource>,
-) -> Result<(), PathError> {
-    // A link in place of the directory could lead anywhere.
-    if depth > DEEPEST || !dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-        return Ok(());
-    }
-    for (name, path) in entries(dir)? {
-        let name = format!("{prefix}/{name}");
-        match path.symlink_metadata() {
-            Ok(meta) if meta.is_dir() => add_dir(&path, &name, depth + 1, sources)?,
-            Ok(_) => add_file(&path, name, false, sources)?,
-            Err(gone) if is_missing(&gone) => {}
-            Err(source) => return Err(PathError::new(&path, source)),
+/// The entries of a directory.
+#[derive(Default)]
+struct Entries {
+    /// Those with a name that a pack can contain.
+    plain: Vec<(String, PathBuf)>,
+    /// The names of the others.
+    odd: Vec<String>,
+}
+
+impl Entries {
+    fn read(dir: &Path) -> Result<Self, PathError> {
+        let error = |source| PathError::new(dir, source);
+        let mut entries = Self::default();
+        for entry in fs::read_dir(dir).map_err(error)? {
+            let entry = entry.map_err(error)?;
+            match entry.file_name().to_str().filter(|name| is_plain_name(name)) {
+                Some(name) => entries.plain.push((name.to_owned(), entry.path())),
+                None => entries.odd.push(entry.file_name().to_string_lossy().into_owned()),
+            }
         }
+        Ok(entries)
     }
-    Ok(())
 }
 
 fn add_file(
@@ -216,23 +276,4 @@ fn add_file(
 fn unchanging(path: &Path) -> Result<NewContent, PathError> {
     let stamp = Stamp::of_file(path).map_err(|source| PathError::new(path, source))?;
     Ok(NewContent::Beginning { path: path.to_owned(), stamp })
-}
-
-fn regular_files(dir: &Path) -> Result<Vec<(String, std::path::PathBuf)>, PathError> {
-    let mut files = entries(dir)?;
-    files.retain(|(_, path)| path.symlink_metadata().is_ok_and(|meta| meta.is_file()));
-    Ok(files)
-}
-
-/// Lists the entries of a directory whose names a pack can contain.
-fn entries(dir: &Path) -> Result<Vec<(String, std::path::PathBuf)>, PathError> {
-    let error = |source| PathError::new(dir, source);
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).map_err(error)? {
-        let entry = entry.map_err(error)?;
-        if let Some(name) = entry.file_name().to_str().filter(|name| is_plain_name(name)) {
-            found.push((name.to_owned(), entry.path()));
-        }
-    }
-    Ok(found)
 }

@@ -29,8 +29,27 @@ pub struct PackPlan {
     options: PackOptions,
     /// What was taken out, by rule.
     pub redactions: RedactionCounts,
-    /// Binary files that were left out, because secrets in them cannot be found.
-    pub left_out: Vec<String>,
+    /// What belongs to the sessions and is not in the pack.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file or a directory that is not packed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its path from the Claude directory on.
+    pub name: String,
+    pub reason: LeftOutReason,
+}
+
+/// Why something is not packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOutReason {
+    /// Secrets cannot be found in it.
+    NotText,
+    /// Its name, or the name of a directory, is not allowed on every system.
+    OddName,
+    /// It is below too many directories.
+    TooDeep,
 }
 
 /// Why a pack was not written.
@@ -72,7 +91,8 @@ impl PackPlan {
                 Ok(())
             })?;
             if !is_kept {
-                self.left_out.push(source.name);
+                let reason = LeftOutReason::NotText;
+                self.left_out.push(LeftOut { name: source.name, reason });
                 continue;
             }
             let sha256 = hex(&hasher.finalize());

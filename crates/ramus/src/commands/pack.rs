@@ -5,7 +5,7 @@ use ramus_app::{Address, CarryError, NodeSelector, OpenedSession, PackItem, Work
 use ramus_render::json::{Answer, Packed, PackedFileEntry, PackedSessionEntry};
 use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
-use ramus_store::pack::{Manifest, PackOptions, PackPlan};
+use ramus_store::pack::{LeftOut, LeftOutReason, Manifest, PackOptions, PackPlan};
 
 use crate::args::Global;
 use crate::completion;
@@ -122,8 +122,13 @@ fn report_redactions(ui: &Ui, args: &PackArgs, plan: &PackPlan) {
         let line = Line::new("Redacted: ", Label::Note);
         ui.print_message(&line.with(&format!("{rule} {times}×"), Label::Plain));
     }
-    for name in &plan.left_out {
-        let words = format!("{name} is not text and was left out");
+    for LeftOut { name, reason } in &plan.left_out {
+        let why = match reason {
+            LeftOutReason::NotText => "is not text",
+            LeftOutReason::OddName => "has a name that not every system allows",
+            LeftOutReason::TooDeep => "is below too many directories",
+        };
+        let words = format!("{name} {why} and was left out");
         ui.print_message(&Line::new("Note: ", Label::Note).with(&words, Label::Plain));
     }
 }
@@ -158,7 +163,9 @@ pub(crate) fn packed_json(
         redacted: manifest.redacted,
         sessions: sessions.collect(),
         redactions: plan.filter(|_| manifest.redacted).map(|plan| plan.redactions.clone()),
-        left_out: plan.map(|plan| plan.left_out.clone()).unwrap_or_default(),
+        left_out: { plan.into_iter().flat_map(|plan| &plan.left_out) }
+            .map(|left_out| left_out.name.clone())
+            .collect(),
     }
 }
 

@@ -7,7 +7,7 @@ use ramus_render::table::bytes;
 use ramus_render::text::count_noun;
 use ramus_render::{Label, Line};
 use ramus_store::pack::read::{keep_stream, read_manifest};
-use ramus_store::pack::{Manifest, OpenPack};
+use ramus_store::pack::{Manifest, OpenPack, PackError};
 
 use super::pack::packed_json;
 use crate::args::Global;
@@ -61,10 +61,11 @@ pub(crate) fn unpack(ui: &mut Ui, global: &Global, args: &UnpackArgs) -> Result<
         false => None,
     };
     let file = received.as_deref().unwrap_or(&args.file);
+    let named = |error: PackError| if received.is_some() { error.of_stream() } else { error };
     if args.list {
-        return list_pack(ui, &read_manifest(file)?);
+        return list_pack(ui, &read_manifest(file).map_err(named)?);
     }
-    let pack = OpenPack::read(file, &std::env::temp_dir())?;
+    let pack = OpenPack::read(file, &std::env::temp_dir()).map_err(named)?;
     let workspace = env::workspace_to_fill(ui, global);
     let into = args.into.as_deref().unwrap_or(Path::new("."));
     let request = UnpackRequest { into, maps: &args.map };

@@ -110,7 +110,11 @@ fn a_deleted_session_comes_back_whole_and_goes_again_with_undo() {
     let list = kept.json(&["archive", "list", "--deleted"]);
     assert_eq!(list["sessions"][0]["id"], SESSION);
     assert_eq!(list["sessions"][0]["project"], "-home-dev-app");
+    assert_eq!(list["sessions"][0]["title"], "hello");
     assert_eq!(list["sessions"][0]["files"], 4);
+    assert!(
+        text(&kept.run(&["archive", "list"]).stdout).lines().last().unwrap().ends_with("hello")
+    );
     let refused = kept.run(&["archive", "restore", "0a1b"]);
     assert_eq!(refused.status.code(), Some(2), "nobody can be asked");
     assert!(kept.files().is_empty());
@@ -270,8 +274,8 @@ fn an_archive_of_another_home_says_so() {
     assert_eq!(named.status.code(), Some(0), "{named:?}");
 }
 
-#[test]
-fn an_export_leaves_out_what_is_damaged() {
+/// Archives a session with a tool output `a.txt`, and damages that in the archive. Returns all files, too.
+fn with_damaged_output() -> (Kept, BTreeMap<PathBuf, Vec<u8>>) {
     let kept = Kept::new();
     // Noise is stored as it is, cut into pages.
     let mut state = 7_u64;
@@ -288,6 +292,33 @@ fn an_export_leaves_out_what_is_damaged() {
     let at = bytes.windows(64).position(|window| window == &noise[100_000..100_064]);
     bytes[at.expect("because noise does not compress")] ^= 1;
     fs::write(kept.archive(), bytes).unwrap();
+    (kept, files)
+}
+
+#[test]
+fn a_restore_names_what_is_damaged_and_brings_back_the_rest() {
+    let (kept, mut files) = with_damaged_output();
+    kept.delete();
+    let plan = kept.run(&["archive", "restore", "0a1b", "--dry-run"]);
+    let lines: Vec<String> = text(&plan.stdout).lines().map(str::to_owned).collect();
+    assert_eq!(lines.len(), 4, "the session, and three directories: {lines:?}");
+    assert!(lines[0].contains(&format!("{SESSION}.jsonl: 3 lines")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("1 file in") && line.contains("tool-results")));
+    assert!(kept.files().is_empty());
+    let output = kept.run(&["archive", "restore", "0a1b", "--yes"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let said = text(&output.stderr);
+    assert!(said.contains("a.txt") && said.contains("1 damaged file is left out"), "{said}");
+    files.retain(|path, _| !path.ends_with("a.txt"));
+    assert_eq!(kept.files(), files);
+    let again = kept.run(&["archive", "restore", "0a1b", "--yes"]);
+    assert_eq!(again.status.code(), Some(2), "{again:?}");
+    assert!(text(&again.stderr).contains("a.txt"), "{again:?}");
+}
+
+#[test]
+fn an_export_leaves_out_what_is_damaged() {
+    let (kept, files) = with_damaged_output();
     let out = kept.home.path().join("out");
     let output = kept.run(&["archive", "export", "--out", &out.to_string_lossy()]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");

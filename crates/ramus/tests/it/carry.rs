@@ -357,6 +357,25 @@ fn other_paths_are_mapped_as_requested() {
     assert!(stderr_text(&output).contains("expected OLD=NEW"));
 }
 
+#[cfg(unix)]
+#[test]
+fn what_a_pack_cannot_contain_is_named() {
+    let scene = PackScene::new();
+    let complete = scene.pack_bytes(&["1111"]);
+    let outputs = format!("{PROJECT}/{ID}/tool-results");
+    scene.home.write_file(&format!("{outputs}/12:30.txt"), "odd");
+    let deep = (1..=8).map(|n| n.to_string()).collect::<Vec<_>>().join("/");
+    scene.home.write_file(&format!("{outputs}/{deep}/deep.txt"), "deep");
+    let output = scene.run_ramus(&["pack", "1111", "-o", "odd"]);
+    let said = stderr_text(&output);
+    let is_said = |name: &str, why: &str| {
+        { said.lines() }.any(|line| line.contains(&format!("{name} {why} and was left out")))
+    };
+    assert!(is_said("tool-results/12:30.txt", "has a name that not every system allows"), "{said}");
+    assert!(is_said(&deep, "is below too many directories"), "{said}");
+    assert_eq!(fs::read(scene.work.join("odd")).unwrap(), complete);
+}
+
 #[test]
 fn what_is_no_pack_or_only_half_of_one_is_refused() {
     let scene = PackScene::new();
@@ -368,12 +387,15 @@ fn what_is_no_pack_or_only_half_of_one_is_refused() {
     bad.push([&bytes[..], b"more"].concat());
     let file = there.work.join("bad");
     for bytes in bad {
-        fs::write(&file, &bytes).unwrap();
+        fs::write(&file, bytes).unwrap();
         let output = there.run_ramus(&["unpack", "bad", "--yes"]);
         assert_eq!(output.status.code(), Some(2), "{}", stderr_text(&output));
         assert!(stderr_text(&output).lines().count() <= 2, "{}", stderr_text(&output));
         assert_eq!(there.all_files(), []);
     }
+    fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    let output = there.run_ramus(&["unpack", "bad", "--yes"]);
+    assert!(stderr_text(&output).contains("bad: the file ends in the middle"), "{output:?}");
 }
 
 #[test]

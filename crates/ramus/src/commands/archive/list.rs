@@ -1,5 +1,6 @@
 //! `archive list`: which sessions are archived, and in which generations.
 
+use ramus_app::archive::SessionTitles;
 use ramus_archive::{Archive, ArchivedSession, Generation};
 use ramus_core::ids::ShortIds;
 use ramus_core::time::Time;
@@ -9,8 +10,9 @@ use ramus_store::plan::FileTime;
 
 use super::{archived_roots, open_archive, other_directories};
 use crate::args::Global;
-use crate::env::LocalClock;
+use crate::env::{self, LocalClock};
 use crate::error::CommandError;
+use crate::project::project_end;
 use crate::table::{Table, bytes, cell, number};
 use crate::ui::Ui;
 
@@ -47,8 +49,12 @@ pub(super) fn list(ui: &mut Ui, global: &Global, args: &ListArgs) -> Result<(), 
     let is_any_archived = !sessions.is_empty();
     sessions.retain(|session| !args.deleted || !is_on_disk(session));
     sessions.sort_by_key(|session| std::cmp::Reverse(modified(session).map(Time::as_millis)));
+    let titles = match sessions.is_empty() {
+        true => SessionTitles::default(),
+        false => env::workspace_to_fill(ui, global).session_titles(),
+    };
     if ui.json {
-        let rows = sessions.iter().map(|session| answer(&archive, session));
+        let rows = sessions.iter().map(|session| answer(&archive, session, &titles));
         let sessions = rows.collect::<Result<_, _>>()?;
         return ui.print_json(&Answer::new("ramus.archive.list/1", ArchiveList { sessions }));
     }
@@ -63,7 +69,7 @@ pub(super) fn list(ui: &mut Ui, global: &Global, args: &ListArgs) -> Result<(), 
             .fold(nothing, CommandError::with_hint));
     }
     ui.start_pager();
-    for line in table(&sessions, &archive.short_ids()?).lines(ui.width) {
+    for line in table(&sessions, &archive.short_ids()?, &titles, ui.width).lines(ui.width) {
         ui.print_line(&line)?;
     }
     if args.session.is_some() {
@@ -89,10 +95,16 @@ fn to_time(FileTime(seconds, nanos): FileTime) -> Time {
     Time::from_millis(seconds.saturating_mul(1000).saturating_add(i64::from(nanos / 1_000_000)))
 }
 
-fn table(sessions: &[ArchivedSession], short_ids: &ShortIds) -> Table {
+fn table(
+    sessions: &[ArchivedSession],
+    short_ids: &ShortIds,
+    titles: &SessionTitles,
+    width: usize,
+) -> Table {
     let clock = LocalClock::new();
+    let room = (width / 5).clamp(12, 32);
     let mut table =
-        Table::new(&["SESSION", "STATE", ">?FILES", ">SIZE", "LAST CHANGE", "*PROJECT"]);
+        Table::new(&["SESSION", "STATE", ">?FILES", ">SIZE", "LAST CHANGE", "?PROJECT", "*TITLE"]);
     for session in sessions {
         let (state, label) = match is_on_disk(session) {
             true => ("on disk", Label::Dim),
@@ -105,7 +117,8 @@ fn table(sessions: &[ArchivedSession], short_ids: &ShortIds) -> Table {
             cell(number(session.files.len() as u64), Label::Plain),
             cell(bytes(session.bytes()), Label::Dim),
             cell(when, Label::Time),
-            cell(session.project().unwrap_or_default(), Label::Heading),
+            cell(project_end(&session.project().unwrap_or_default(), room), Label::Heading),
+            Line::plain(titles.title_of(session).unwrap_or_default()),
         ]);
     }
     table
@@ -139,7 +152,11 @@ fn generations(
     }
 }
 
-fn answer(archive: &Archive, session: &ArchivedSession) -> Result<ArchiveSession, CommandError> {
+fn answer(
+    archive: &Archive,
+    session: &ArchivedSession,
+    titles: &SessionTitles,
+) -> Result<ArchiveSession, CommandError> {
     let transcript = session.transcript();
     let generation = |generation: &Generation| ArchiveGeneration {
         number: generation.number,
@@ -152,6 +169,7 @@ fn answer(archive: &Archive, session: &ArchivedSession) -> Result<ArchiveSession
     let added = session.files.iter().map(|file| file.newest.added).max();
     Ok(ArchiveSession {
         id: session.id.clone(),
+        title: titles.title_of(session).map(str::to_owned),
         project: session.project(),
         root: session.root.display().to_string(),
         file: transcript.map(|file| file.key.path.display().to_string()),

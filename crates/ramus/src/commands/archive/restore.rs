@@ -14,8 +14,8 @@ use crate::ui::Ui;
 /// Restore an archived session with its sub-agents, tool outputs and file backups
 ///
 /// Existing files are not changed unless you use `--replace`, which keeps a backup of them. Restored
-/// files get the current date, because Claude Code deletes old files when it starts. Run `ramus undo` to
-/// undo the restore.
+/// files get the current date, because Claude Code deletes old files when it starts. Damaged files are
+/// named and left out, unless it is the session itself. Run `ramus undo` to undo the restore.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -44,8 +44,13 @@ pub(super) fn restore(
     let request = RestoreRequest { generation: args.generation, replace: args.replace };
     let workspace = env::workspace_to_fill(ui, global);
     match workspace.plan_archive_restore(&archive, &session, request, &bytes)? {
-        ArchiveRestore::Planned(change) => {
-            confirm_and_apply(ui, "ramus.archive.restore/1", &args.write, &change)
+        ArchiveRestore::Planned { change, damaged } => {
+            damaged.iter().for_each(|problem| ui.warn_unreadable(problem));
+            confirm_and_apply(ui, "ramus.archive.restore/1", &args.write, &change)?;
+            if !damaged.is_empty() {
+                ui.mark_incomplete();
+            }
+            Ok(())
         }
         ArchiveRestore::AllThere => {
             Err(CommandError::nothing_found("the session exists and equals the archived one"))
