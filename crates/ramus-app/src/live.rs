@@ -54,7 +54,11 @@ pub fn running_reply(
 }
 
 /// Whether the times of a file and of its last record are recent.
-pub fn was_written_lately(modified: SystemTime, last_active: Option<Time>, now: SystemTime) -> bool {
+pub fn was_written_lately(
+    modified: SystemTime,
+    last_active: Option<Time>,
+    now: SystemTime,
+) -> bool {
     let age = now.duration_since(modified).unwrap_or_default();
     // A file that was copied or got a new title is new, but its messages are not.
     let last_millis = last_active.map_or(0, Time::as_millis);

@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use ramus_core::branches::BranchStatus;
 use ramus_core::query::SearchHit;
@@ -173,7 +174,7 @@ fn a_long_session_is_hardly_worse_if_one_message_has_all_words() {
     home.write_session("-p/quoted.jsonl", "a user what was done\nb < a assistant brass valve");
     let mut long = "c user brass valve\n".to_owned();
     for n in 0..40 {
-        long += &format!("c{n} < c user something else that is long enough to count {n}\n");
+        let _ = writeln!(long, "c{n} < c user something else that is long enough to count {n}");
     }
     home.write_session("-p/meant.jsonl", &long);
     let other: String = (0..20).map(|n| format!("x{n} user something else\n")).collect();
@@ -228,7 +229,7 @@ fn titles_are_those_of_lists_wherever_their_summaries_are() {
     home.write_session("-p/aaaa1111.jsonl", "a user a harp and a lute\nb < a assistant @50 yes");
     home.write_session("-p/bbbb2222.jsonl", "c user a harp and a lute\nd < c assistant @50 no");
     // The oldest file, which a search for the newest hits reads last.
-    let oldest = home.write_file("-p/none.jsonl", &summary("Without the words", "b"));
+    let oldest = home.write_file("-p/none.jsonl", summary("Without the words", "b"));
     let oldest = std::fs::File::options().write(true).open(oldest).unwrap();
     oldest.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
     home.write_file("-p/one.jsonl", &(summary("A harp", "d") + &summary("A drum", "d")));
