@@ -471,7 +471,7 @@ mod tests {
         let words: Vec<&str> =
             help.lines().filter_map(|line| line.split_whitespace().next()).collect();
         for key in KEYS {
-            let heading = format!("[{key}]");
+            let heading = format!("`[{key}]`");
             assert!(words.iter().any(|word| *word == key || *word == heading), "{key}");
         }
     }

@@ -98,6 +98,7 @@ fn what_runs_is_shown_and_the_list_marks_who_writes() {
     terminal.wait_for_text("► Bash sleep 1000");
     terminal.wait_for_text("• Bash sleep 1000  running ");
     terminal.press_keys(&["w", "Home"]);
+    terminal.wait_for_text("Let's build a teapot");
     append(&terminal, "y < z result:t9 @now done\nx < y user @now And now?");
     terminal.wait_for_text(" new End");
     terminal.press_keys(&["q", "Escape"]);

@@ -127,9 +127,10 @@ impl ScreensDriver {
         self.terminal.wait_for_text("Export this conversation as");
         self.terminal.press_keys(&["j"]);
         let dir = format!("ramus-export-{}-{n}", super::shorten_id(session));
-        self.terminal.wait_for_text(&format!(" to {dir}"));
+        let dir = self.terminal.dir.path().join(dir);
+        self.terminal.wait_for_text(&format!(" to {}", dir.display()));
         self.leave_said();
-        let files = std::fs::read_dir(self.terminal.dir.path().join(dir)).unwrap();
+        let files = std::fs::read_dir(dir).unwrap();
         let mut names = files.map(|file| file.unwrap().path());
         let is_transcript = |path: &std::path::PathBuf| {
             path.file_name().unwrap().to_string_lossy().starts_with("transcript_")
