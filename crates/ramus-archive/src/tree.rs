@@ -16,6 +16,8 @@ use crate::storage::{ArchiveError, ContentKey, FileEntry, FileKey};
 
 /// How long a listing of a server is good enough to find a file in.
 const KNOWN_LIFETIME: Duration = Duration::from_secs(2);
+/// The same for a file on this machine. A search asks for each archived file, which takes a few locks each time.
+const LOCAL_KNOWN_LIFETIME: Duration = Duration::from_millis(10);
 
 /// What is archived of one Claude directory.
 #[derive(Debug)]
@@ -122,13 +124,15 @@ impl ArchiveTree {
 
     fn list_known(&self) -> Result<Arc<ArchivedListing>, ArchiveError> {
         let Some(archive) = self.archive.open_existing()? else { return Ok(Arc::default()) };
-        // A file on this machine is asked as fast as memory.
-        if archive.own_source().is_some() {
-            let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(listed) = listed.as_ref().filter(|one| one.at.elapsed() < KNOWN_LIFETIME) {
-                return Ok(listed.listing.clone());
-            }
+        let lifetime = match archive.own_source() {
+            Some(_) => KNOWN_LIFETIME,
+            None => LOCAL_KNOWN_LIFETIME,
+        };
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(listed) = listed.as_ref().filter(|one| one.at.elapsed() < lifetime) {
+            return Ok(listed.listing.clone());
         }
+        drop(listed);
         self.list()
     }
 
